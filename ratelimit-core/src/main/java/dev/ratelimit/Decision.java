@@ -1,0 +1,84 @@
+package dev.ratelimit;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The answer for one request over all its limits.
+ *
+ * @param outcome how it came out
+ * @param allowed whether the request may pass; with an outcome that no limit decided, what the failure policy says
+ * @param at when it was decided, by the clock of the store
+ * @param limits what each limit said, in the order of the request; empty if no limit decided
+ * @param retryAfter how long a denied client should wait: the longest that any of the limits asks for, exact, but
+ *     never less than the floor of the request; zero if allowed
+ * @param failure why no limit decided, or {@code null}
+ */
+public record Decision(
+        Outcome outcome,
+        boolean allowed,
+        Instant at,
+        List<LimitDecision> limits,
+        Duration retryAfter,
+        @Nullable Throwable failure) {
+
+    public Decision {
+        limits = List.copyOf(limits);
+    }
+
+    /** What the limit with the least room said: first those that denied, then the least that remains. */
+    public @Nullable LimitDecision tightest() {
+        LimitDecision tightest = null;
+        for (LimitDecision limit : limits) {
+            if (tightest == null || isTighter(limit, tightest)) {
+                tightest = limit;
+            }
+        }
+        return tightest;
+    }
+
+    private static boolean isTighter(LimitDecision one, LimitDecision other) {
+        int byWait = one.retryAfter().compareTo(other.retryAfter());
+        return byWait != 0 ? byWait > 0 : one.remaining() < other.remaining();
+    }
+
+    /** How much remains of the tightest limit; {@link Long#MAX_VALUE} if no limit decided. */
+    public long remaining() {
+        LimitDecision tightest = tightest();
+        return tightest == null ? Long.MAX_VALUE : tightest.remaining();
+    }
+
+    /** The seconds for a {@code Retry-After} header: rounded up, and at least one if the request was denied. */
+    public long retryAfterSeconds() {
+        if (allowed) {
+            return 0;
+        }
+        long seconds = retryAfter.getSeconds() + (retryAfter.getNano() > 0 ? 1 : 0);
+        return Math.max(1, seconds);
+    }
+
+    /** How long an allowed request must wait for its turn; zero except in a leaky bucket with {@code max-wait}. */
+    public Duration delay() {
+        Duration delay = Duration.ZERO;
+        for (LimitDecision limit : limits) {
+            if (limit.delay().compareTo(delay) > 0) {
+                delay = limit.delay();
+            }
+        }
+        return delay;
+    }
+
+    /** The end of the longest penalty that the request met or brought about, or {@code null}. */
+    public @Nullable Instant penaltyUntil() {
+        Instant until = null;
+        for (LimitDecision limit : limits) {
+            Instant penalty = limit.penaltyUntil();
+            if (penalty != null && (until == null || penalty.isAfter(until))) {
+                until = penalty;
+            }
+        }
+        return until;
+    }
+}

@@ -1,0 +1,64 @@
+package dev.ratelimit;
+
+import java.time.Duration;
+import java.time.format.DateTimeParseException;
+import java.time.temporal.ChronoUnit;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Times as people write them: {@code 15m}, {@code 500ms}, {@code 1d}, or ISO-8601 such as {@code PT15M}. */
+final class Durations {
+
+    private static final Map<String, ChronoUnit> UNITS = Map.of(
+            "us", ChronoUnit.MICROS,
+            "ms", ChronoUnit.MILLIS,
+            "s", ChronoUnit.SECONDS,
+            "m", ChronoUnit.MINUTES,
+            "h", ChronoUnit.HOURS,
+            "d", ChronoUnit.DAYS);
+
+    private static final Pattern SIMPLE = Pattern.compile("(\\d{1,18})\\s*(us|ms|s|m|h|d)");
+
+    private Durations() {}
+
+    static Duration parse(String property, String text) {
+        String written = text.strip();
+        Matcher simple = SIMPLE.matcher(written);
+        try {
+            if (simple.matches()) {
+                return Duration.of(Long.parseLong(simple.group(1)), unit(simple.group(2)));
+            }
+            if (written.startsWith("P") || written.startsWith("-P")) {
+                return Duration.parse(written);
+            }
+        } catch (ArithmeticException | DateTimeParseException e) {
+            // falls through to the same advice as anything else that is not a time
+        }
+        throw new InvalidLimitException(null, property, text, "write a time such as 500ms, 10s, 15m, 1h, 1d or PT15M");
+    }
+
+    /** The time that one of the letters means, for rates such as {@code 60/m}. */
+    static ChronoUnit unit(String letters) {
+        ChronoUnit unit = UNITS.get(letters);
+        if (unit == null) {
+            throw new IllegalArgumentException("no unit of time is called '" + letters + "'");
+        }
+        return unit;
+    }
+
+    /** The shortest way to write a time: {@code 90s}, {@code 15m}, {@code 1d}. */
+    static String text(Duration time) {
+        if (time.isNegative() || time.isZero() || time.toNanosPart() % 1_000 != 0) {
+            return time.isZero() ? "0s" : time.toString();
+        }
+        for (String letters : new String[] {"d", "h", "m", "s", "ms"}) {
+            Duration one = Duration.of(1, unit(letters));
+            if (time.compareTo(one) >= 0
+                    && one.multipliedBy(time.dividedBy(one)).equals(time)) {
+                return time.dividedBy(one) + letters;
+            }
+        }
+        return Micros.of(time) + "us";
+    }
+}

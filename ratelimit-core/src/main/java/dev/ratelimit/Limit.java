@@ -1,0 +1,179 @@
+package dev.ratelimit;
+
+import java.time.Duration;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A named policy: an algorithm with its numbers, what a request costs, the least time between two requests, and what
+ * repeated violations lead to. A limit that cannot be right cannot be built: {@link InvalidLimitException}.
+ *
+ * <pre>{@code
+ * Limit.named("login").fixedWindow(5, Duration.ofMinutes(1)).penalty(1, Duration.ofMinutes(5)).build();
+ * }</pre>
+ *
+ * @param cost what a request is charged that does not say otherwise
+ * @param minInterval the least time between two allowed requests of a subject; zero for none
+ */
+public record Limit(String name, Algorithm algorithm, long cost, Duration minInterval, Penalties penalties) {
+
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}");
+
+    public Limit {
+        if (!NAME.matcher(name).matches()) {
+            throw new InvalidLimitException(
+                    null,
+                    "limit name",
+                    name,
+                    "write 1 to 100 letters, digits, '.', '_', ':', '/' or '-', a letter or digit first");
+        }
+        try {
+            Require.number("cost", cost);
+            Require.timeOrZero("min-interval", minInterval);
+            if (cost > algorithm.capacity()) {
+                throw new InvalidLimitException(
+                        null,
+                        "cost",
+                        cost,
+                        "write at most " + algorithm.capacity() + ", all that this limit can grant");
+            }
+            if (algorithm instanceof Algorithm.LeakyBucket bucket && bucket.isQueue() && !minInterval.isZero()) {
+                throw new InvalidLimitException(
+                        null,
+                        "min-interval",
+                        Durations.text(minInterval),
+                        "leave it out: a leaky bucket with max-wait spaces its requests by drain");
+            }
+        } catch (InvalidLimitException e) {
+            throw e.in(name);
+        }
+    }
+
+    /** Starts a limit; the algorithm comes next. */
+    public static Builder named(String name) {
+        return new Builder(name);
+    }
+
+    /**
+     * Reads a limit from configuration.
+     *
+     * <p>The properties are {@code algorithm} ({@code fixed-window}, {@code sliding-window}, {@code sliding-log},
+     * {@code token-bucket}, {@code leaky-bucket}), {@code max-requests} and {@code window} (a time, or for
+     * fixed-window {@code hour}, {@code day}, {@code week}, {@code month} with {@code zone}), {@code burst} and
+     * {@code refill}, {@code capacity}, {@code drain} and {@code max-wait}, and for every algorithm {@code cost},
+     * {@code min-interval}, {@code penalties} ({@code 1 -> 1m, 3 -> 5m}) and {@code forget-after}.
+     */
+    public static Limit fromProperties(String name, Map<String, String> properties) {
+        try {
+            return new LimitProperties(properties).limit(name);
+        } catch (InvalidLimitException e) {
+            throw e.in(name);
+        }
+    }
+
+    /** What the limit can grant at most: the number that is shown to clients as the limit. */
+    public long capacity() {
+        return algorithm.capacity();
+    }
+
+    public boolean hasMinInterval() {
+        return !minInterval.isZero();
+    }
+
+    /** Builds a limit step by step. Not thread-safe. */
+    public static final class Builder {
+
+        private final String name;
+        private @Nullable Algorithm algorithm;
+        private long cost = 1;
+        private Duration minInterval = Duration.ZERO;
+        private final List<Penalties.Tier> tiers = new ArrayList<>();
+        private Duration forgetAfter = Penalties.DEFAULT_FORGET_AFTER;
+
+        private Builder(String name) {
+            this.name = name;
+        }
+
+        public Builder fixedWindow(long maxRequests, Duration window) {
+            return algorithm(() -> new Algorithm.FixedWindow(maxRequests, Window.of(window)));
+        }
+
+        /** A window of the calendar in the zone, such as a day in {@code Europe/Berlin}. */
+        public Builder fixedWindow(long maxRequests, Window.CalendarUnit window, ZoneId zone) {
+            return algorithm(() -> new Algorithm.FixedWindow(maxRequests, Window.of(window, zone)));
+        }
+
+        public Builder slidingWindow(long maxRequests, Duration window) {
+            return algorithm(() -> new Algorithm.SlidingWindow(maxRequests, window));
+        }
+
+        public Builder slidingLog(long maxRequests, Duration window) {
+            return algorithm(() -> new Algorithm.SlidingLog(maxRequests, window));
+        }
+
+        public Builder tokenBucket(long burst, Rate refill) {
+            return algorithm(() -> new Algorithm.TokenBucket(burst, refill));
+        }
+
+        /** A leaky bucket as a meter: a request that finds no room is denied. */
+        public Builder leakyBucket(long capacity, Rate drain) {
+            return algorithm(() -> new Algorithm.LeakyBucket(capacity, drain, Duration.ZERO));
+        }
+
+        /** A leaky bucket as a queue: an admitted request is told how long to wait, at most {@code maxWait}. */
+        public Builder leakyQueue(Rate drain, Duration maxWait) {
+            return algorithm(() -> Algorithm.LeakyBucket.queue(drain, maxWait));
+        }
+
+        public Builder algorithm(Algorithm algorithm) {
+            this.algorithm = algorithm;
+            return this;
+        }
+
+        private Builder algorithm(Supplier<Algorithm> algorithm) {
+            return algorithm(checked(algorithm));
+        }
+
+        public Builder cost(long cost) {
+            this.cost = cost;
+            return this;
+        }
+
+        public Builder minInterval(Duration minInterval) {
+            this.minInterval = minInterval;
+            return this;
+        }
+
+        /** Adds a tier: after so many violations the subject is denied for so long. */
+        public Builder penalty(long after, Duration block) {
+            tiers.add(checked(() -> new Penalties.Tier(after, block)));
+            return this;
+        }
+
+        public Builder forgetAfter(Duration forgetAfter) {
+            this.forgetAfter = forgetAfter;
+            return this;
+        }
+
+        public Limit build() {
+            Algorithm chosen = checked(() -> Require.present(
+                    "algorithm", algorithm, "choose one, such as fixedWindow(5, Duration.ofMinutes(1))"));
+            Penalties penalties = checked(() -> new Penalties(tiers, forgetAfter));
+            return new Limit(name, chosen, cost, minInterval, penalties);
+        }
+
+        /** Adds the name of this limit to what is said of a part that cannot be right. */
+        private <T> T checked(Supplier<T> part) {
+            try {
+                return part.get();
+            } catch (InvalidLimitException e) {
+                throw e.in(name);
+            }
+        }
+    }
+}

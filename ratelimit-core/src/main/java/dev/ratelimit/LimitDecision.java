@@ -1,0 +1,31 @@
+package dev.ratelimit;
+
+import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one limit said to a request.
+ *
+ * @param outcome {@code ALLOWED} if this limit had room, even where another limit denied the request
+ * @param remaining how much the limit would still grant right after this decision; zero under a penalty
+ * @param resetAt when the limit is whole again, absent other traffic
+ * @param retryAfter how long to wait until this limit has room for the same request, absent other traffic: exact;
+ *     zero if it had
+ * @param delay how long the caller must wait for its turn in a leaky bucket with {@code max-wait}; else zero
+ * @param penaltyUntil the end of the penalty that the subject is under after this decision, or {@code null}
+ */
+public record LimitDecision(
+        Subject subject,
+        Limit limit,
+        Outcome outcome,
+        long remaining,
+        Instant resetAt,
+        Duration retryAfter,
+        Duration delay,
+        @Nullable Instant penaltyUntil) {
+
+    public boolean allowed() {
+        return outcome == Outcome.ALLOWED;
+    }
+}

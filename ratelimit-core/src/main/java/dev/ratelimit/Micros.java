@@ -1,0 +1,35 @@
+package dev.ratelimit;
+
+import java.time.Duration;
+import java.time.Instant;
+
+/** Time as this project counts it: whole microseconds, since the epoch for moments. */
+public final class Micros {
+
+    public static final long PER_SECOND = 1_000_000;
+
+    private static final long NANOS_PER_MICRO = 1_000;
+
+    private Micros() {}
+
+    /** The microsecond in which the moment lies. */
+    public static long of(Instant moment) {
+        return Math.addExact(
+                Math.multiplyExact(moment.getEpochSecond(), PER_SECOND), moment.getNano() / NANOS_PER_MICRO);
+    }
+
+    /** The whole microseconds of a span; what is smaller than a microsecond is cut off. */
+    public static long of(Duration span) {
+        return Math.addExact(Math.multiplyExact(span.getSeconds(), PER_SECOND), span.getNano() / NANOS_PER_MICRO);
+    }
+
+    public static Instant toInstant(long micros) {
+        return Instant.ofEpochSecond(
+                Math.floorDiv(micros, PER_SECOND), Math.floorMod(micros, PER_SECOND) * NANOS_PER_MICRO);
+    }
+
+    public static Duration toDuration(long micros) {
+        return Duration.ofSeconds(
+                Math.floorDiv(micros, PER_SECOND), Math.floorMod(micros, PER_SECOND) * NANOS_PER_MICRO);
+    }
+}

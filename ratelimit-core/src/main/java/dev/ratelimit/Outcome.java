@@ -1,0 +1,25 @@
+package dev.ratelimit;
+
+/** How a decision came out. */
+public enum Outcome {
+
+    /** Every limit had room, and the request was charged. */
+    ALLOWED,
+
+    /** A limit was used up: a violation. */
+    THROTTLED,
+
+    /** The subject is under a penalty. */
+    BLOCKED,
+
+    /** Too many requests were waiting; the failure policy decided. */
+    OVERLOADED,
+
+    /** The store failed or did not answer in time; the failure policy decided. */
+    FAILED;
+
+    /** Whether a limit decided, rather than the failure policy. */
+    public boolean isDecided() {
+        return this == ALLOWED || this == THROTTLED || this == BLOCKED;
+    }
+}

@@ -1,0 +1,53 @@
+package dev.ratelimit;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** The checks that the numbers of a limit must pass. */
+final class Require {
+
+    /** The most requests, tokens or units that a limit may speak of. */
+    static final long MOST = 1_000_000_000_000L;
+
+    /** The longest time that a limit may speak of. */
+    static final Duration LONGEST = Duration.ofDays(3660);
+
+    /** The most units a bucket may hold: what can be added twice without overflow. */
+    static final long MOST_UNITS = 1L << 61;
+
+    private Require() {}
+
+    static void number(String property, long value, long most) {
+        if (value < 1 || value > most) {
+            throw new InvalidLimitException(null, property, value, "write a whole number from 1 to " + most);
+        }
+    }
+
+    static void number(String property, long value) {
+        number(property, value, MOST);
+    }
+
+    static void time(String property, Duration value) {
+        if (value.isZero()) {
+            throw new InvalidLimitException(null, property, Durations.text(value), "write a time such as 1m");
+        }
+        timeOrZero(property, value);
+    }
+
+    static void timeOrZero(String property, Duration value) {
+        if (value.isNegative() || value.compareTo(LONGEST) > 0 || value.toNanosPart() % 1_000 != 0) {
+            throw new InvalidLimitException(
+                    null,
+                    property,
+                    Durations.text(value),
+                    "write a time in whole microseconds of at most " + LONGEST.toDays() + "d, such as 1m");
+        }
+    }
+
+    static <T> T present(String property, @Nullable T value, String advice) {
+        if (value == null) {
+            throw new InvalidLimitException(null, property, null, advice);
+        }
+        return value;
+    }
+}

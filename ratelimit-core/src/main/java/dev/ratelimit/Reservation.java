@@ -1,0 +1,26 @@
+package dev.ratelimit;
+
+/**
+ * A charge that is settled later, when it is known what the request really cost: nothing after a successful login,
+ * more after a long answer. It is charged at once, so that parallel requests cannot slip through meanwhile; a
+ * reservation that is never settled stays charged. Settled once; safe for use by many threads.
+ */
+public interface Reservation {
+
+    /** The decision; if it denied, nothing was charged and settling does nothing. */
+    Decision decision();
+
+    /** Keeps the charge as it is. */
+    void commit();
+
+    /** Takes the charge back. The time of the request still counts for {@code min-interval}. */
+    void refund();
+
+    /**
+     * Charges this cost instead, on each limit of the request. More than was reserved is charged even where the limit
+     * has no room for it; later requests wait for it.
+     *
+     * @param cost zero or more, and on no limit more than it can ever grant
+     */
+    void settle(long cost);
+}

@@ -1,0 +1,148 @@
+package dev.ratelimit;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.text.Normalizer;
+import java.util.Base64;
+import java.util.regex.Pattern;
+
+/**
+ * Whose count it is: {@code user:alice}, {@code ip:203.0.113.7}, or several together as in
+ * {@code user:alice+ip:203.0.113.7}.
+ *
+ * <p>The text is what the tables hold. It is readable, and two different tuples never give the same text: a value is
+ * trimmed and brought to Unicode's form NFC; {@code %}, {@code +}, {@code ~}, control and format characters and lone
+ * surrogates in it are written as {@code %} and their code; a text of more than 200 characters ends in {@code ~} and a
+ * digest of the whole.
+ */
+public final class Subject implements Comparable<Subject> {
+
+    /** The longest text of a subject. */
+    public static final int MOST_CHARACTERS = 200;
+
+    private static final Pattern TYPE = Pattern.compile("[a-z][a-z0-9-]{0,31}");
+
+    private static final int DIGEST_CHARACTERS = 43;
+
+    /** The text before it is cut to length: what another part is appended to. */
+    private final String whole;
+
+    private final String text;
+
+    private Subject(String whole) {
+        this.whole = whole;
+        this.text = whole.length() <= MOST_CHARACTERS ? whole : shortened(whole);
+    }
+
+    /**
+     * @param type what kind of subject it is: lower-case letters, digits and {@code -}
+     * @param value who it is; blanks around it do not count
+     */
+    public static Subject of(String type, String value) {
+        return new Subject(part(type, value));
+    }
+
+    public static Subject user(String name) {
+        return of("user", name);
+    }
+
+    public static Subject ip(String address) {
+        return of("ip", address);
+    }
+
+    /** This subject and another part together: a count of its own for each combination. */
+    public Subject and(String type, String value) {
+        return new Subject(whole + '+' + part(type, value));
+    }
+
+    /** The text that stands for the subject in tables and logs. */
+    public String text() {
+        return text;
+    }
+
+    private static String part(String type, String value) {
+        if (!TYPE.matcher(type).matches()) {
+            throw new IllegalArgumentException("subject type is '" + type
+                    + "'; write 1 to 32 lower-case letters, digits or '-', a letter first, such as user");
+        }
+        String trimmed = value.strip();
+        if (trimmed.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "subject '" + type + "' is empty; give it a value that tells one from another");
+        }
+        return type + ':' + escaped(trimmed);
+    }
+
+    private static String escaped(String value) {
+        int plain = 0;
+        while (plain < value.length() && isPlain(value.charAt(plain))) {
+            plain++;
+        }
+        if (plain == value.length()) {
+            return value;
+        }
+        String normal = Normalizer.normalize(value, Normalizer.Form.NFC);
+        StringBuilder escaped = new StringBuilder(normal.length() + 16);
+        normal.codePoints().forEach(point -> append(escaped, point));
+        return escaped.toString();
+    }
+
+    private static boolean isPlain(char c) {
+        return c >= ' ' && c < '~' && c != '%' && c != '+';
+    }
+
+    private static void append(StringBuilder escaped, int point) {
+        int type = Character.getType(point);
+        if (type == Character.SURROGATE) {
+            escaped.append(String.format("%%u%04X", point));
+        } else if (point == '%'
+                || point == '+'
+                || point == '~'
+                || type == Character.CONTROL
+                || type == Character.FORMAT
+                || type == Character.LINE_SEPARATOR
+                || type == Character.PARAGRAPH_SEPARATOR) {
+            for (byte b : Character.toString(point).getBytes(StandardCharsets.UTF_8)) {
+                escaped.append(String.format("%%%02X", b));
+            }
+        } else {
+            escaped.appendCodePoint(point);
+        }
+    }
+
+    private static String shortened(String whole) {
+        int end = MOST_CHARACTERS - 1 - DIGEST_CHARACTERS;
+        if (Character.isHighSurrogate(whole.charAt(end - 1))) {
+            end--;
+        }
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-256").digest(whole.getBytes(StandardCharsets.UTF_8));
+            return whole.substring(0, end)
+                    + '~'
+                    + Base64.getUrlEncoder().withoutPadding().encodeToString(digest);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
+    }
+
+    @Override
+    public int compareTo(Subject other) {
+        return text.compareTo(other.text);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Subject subject && text.equals(subject.text);
+    }
+
+    @Override
+    public int hashCode() {
+        return text.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return text;
+    }
+}

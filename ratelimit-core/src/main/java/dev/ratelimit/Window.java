@@ -1,0 +1,77 @@
+package dev.ratelimit;
+
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.ZoneId;
+import java.time.zone.ZoneRulesProvider;
+import java.util.Locale;
+
+/** The window of a fixed-window limit: a span of time, or an hour, day, week or month of the calendar. */
+public sealed interface Window {
+
+    static Window of(Duration length) {
+        return new Span(length);
+    }
+
+    static Window of(CalendarUnit unit, ZoneId zone) {
+        return new Calendar(unit, zone);
+    }
+
+    /** Windows of one length, aligned to the epoch. */
+    record Span(Duration length) implements Window {
+        public Span {
+            Require.time("window", length);
+        }
+
+        @Override
+        public String toString() {
+            return Durations.text(length);
+        }
+    }
+
+    /** Windows of the calendar in a zone; weeks begin on Monday. A day of a clock change has 23 or 25 hours. */
+    record Calendar(CalendarUnit unit, ZoneId zone) implements Window {
+        public Calendar {
+            requireRegion(zone.getId());
+        }
+
+        @Override
+        public String toString() {
+            return unit.written() + " in " + zone;
+        }
+    }
+
+    enum CalendarUnit {
+        HOUR,
+        DAY,
+        WEEK,
+        MONTH;
+
+        /** The word in configuration: {@code hour}, {@code day}, {@code week}, {@code month}. */
+        public String written() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    /**
+     * The zone of that name. Only names of the time zone database are taken: an offset such as {@code +02:00} or
+     * {@code GMT+2} means the opposite to PostgreSQL.
+     */
+    static ZoneId zone(String name) {
+        requireRegion(name.strip());
+        return ZoneId.of(name.strip());
+    }
+
+    private static void requireRegion(String name) {
+        boolean known;
+        try {
+            known = ZoneRulesProvider.getAvailableZoneIds().contains(name);
+        } catch (DateTimeException e) {
+            known = false;
+        }
+        if (!known) {
+            throw new InvalidLimitException(
+                    null, "zone", name, "write a name of the time zone database such as Europe/Berlin or UTC");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+package dev.ratelimit.engine;
+
+import java.time.Duration;
+
+/**
+ * How requests are combined into groups.
+ *
+ * @param groupsInFlight how many groups may be at the store at the same moment; subjects are spread over them
+ * @param maxGroupSize how many requests a group holds at most
+ * @param maxWaiting how many requests may wait in all; one more is an overload
+ * @param deadline how long a request waits for its group at most
+ */
+public record Grouping(int groupsInFlight, int maxGroupSize, int maxWaiting, Duration deadline) {
+
+    /** One group at a time: for stores with one writer. */
+    public static final Grouping DEFAULT = new Grouping(1, 256, 10_000, Duration.ofSeconds(1));
+
+    public Grouping {
+        require("groups-in-flight", groupsInFlight, 64);
+        require("max-group-size", maxGroupSize, 10_000);
+        require("max-waiting", maxWaiting, 10_000_000);
+        if (deadline.isZero() || deadline.isNegative() || deadline.compareTo(Duration.ofHours(1)) > 0) {
+            throw new IllegalArgumentException("deadline is " + deadline + "; write a time of at most 1h, such as 1s");
+        }
+    }
+
+    private static void require(String property, int value, int most) {
+        if (value < 1 || value > most) {
+            throw new IllegalArgumentException(property + " is " + value + "; write a whole number from 1 to " + most);
+        }
+    }
+
+    public Grouping withGroupsInFlight(int groups) {
+        return new Grouping(groups, maxGroupSize, maxWaiting, deadline);
+    }
+
+    public Grouping withMaxGroupSize(int size) {
+        return new Grouping(groupsInFlight, size, maxWaiting, deadline);
+    }
+
+    public Grouping withMaxWaiting(int requests) {
+        return new Grouping(groupsInFlight, maxGroupSize, requests, deadline);
+    }
+
+    public Grouping withDeadline(Duration time) {
+        return new Grouping(groupsInFlight, maxGroupSize, maxWaiting, time);
+    }
+}

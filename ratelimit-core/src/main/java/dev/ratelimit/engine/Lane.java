@@ -1,0 +1,148 @@
+package dev.ratelimit.engine;
+
+import dev.ratelimit.store.Answer;
+import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.Operation;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Combines callers. At any moment a lane has at most one group at the store.
+ *
+ * <ol>
+ *   <li>A caller that finds the lane idle is a group of its own: it calls the store at once, on its own thread, and
+ *       pays for no hand-over.
+ *   <li>Whoever comes meanwhile waits in the queue.
+ *   <li>When the first is done and somebody waits, a worker takes over: all that wait (up to the size of a group) are
+ *       the next group, and so on until nobody waits. The first caller is free to go.
+ * </ol>
+ *
+ * So a request waits for the group in flight and its own: for no more than two, unless more wait than a group holds.
+ */
+final class Lane {
+
+    private final LimitStore store;
+    private final int maxGroupSize;
+    private final int maxWaiting;
+    private final Executor workers;
+
+    private final ReentrantLock mutex = new ReentrantLock();
+    private final ArrayDeque<Pending> queue = new ArrayDeque<>();
+    private boolean busy;
+
+    Lane(LimitStore store, int maxGroupSize, int maxWaiting, Executor workers) {
+        this.store = store;
+        this.maxGroupSize = maxGroupSize;
+        this.maxWaiting = maxWaiting;
+        this.workers = workers;
+    }
+
+    Answer submit(Operation operation, long deadlineNanos) throws UndecidedException {
+        Pending pending = new Pending(operation);
+        if (enqueueUnlessIdle(pending)) {
+            if (!pending.await(deadlineNanos)) {
+                remove(pending);
+                throw UndecidedException.late();
+            }
+        } else {
+            try {
+                decide(List.of(pending));
+            } finally {
+                passOn();
+            }
+        }
+        return pending.answer();
+    }
+
+    /** Whether the caller has to wait; if not, the lane is its own until it passes it on. */
+    private boolean enqueueUnlessIdle(Pending pending) throws UndecidedException {
+        mutex.lock();
+        try {
+            if (!busy) {
+                busy = true;
+                return false;
+            }
+            if (queue.size() >= maxWaiting) {
+                throw UndecidedException.overloaded(queue.size());
+            }
+            queue.add(pending);
+            return true;
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    private void passOn() {
+        if (isIdle()) {
+            return;
+        }
+        try {
+            workers.execute(this::work);
+        } catch (RejectedExecutionException e) {
+            // Closed meanwhile: who still waits is told.
+            for (List<Pending> group = nextGroup(); !group.isEmpty(); group = nextGroup()) {
+                group.forEach(pending -> pending.complete(UndecidedException.closed()));
+            }
+        }
+    }
+
+    /** Marks the lane idle if nobody waits. */
+    private boolean isIdle() {
+        mutex.lock();
+        try {
+            busy = !queue.isEmpty();
+            return !busy;
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    private void work() {
+        for (List<Pending> group = nextGroup(); !group.isEmpty(); group = nextGroup()) {
+            decide(group);
+        }
+    }
+
+    /** Those who wait, up to the size of a group; if nobody does, the lane is idle from here on. */
+    private List<Pending> nextGroup() {
+        mutex.lock();
+        try {
+            List<Pending> group = new ArrayList<>(Math.min(queue.size(), maxGroupSize));
+            while (group.size() < maxGroupSize && !queue.isEmpty()) {
+                group.add(queue.remove());
+            }
+            busy = !group.isEmpty();
+            return group;
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    private void remove(Pending pending) {
+        mutex.lock();
+        try {
+            queue.remove(pending);
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    private void decide(List<Pending> group) {
+        try {
+            List<Operation> operations = new ArrayList<>(group.size());
+            for (Pending pending : group) {
+                operations.add(pending.operation);
+            }
+            List<Answer> answers = store.decide(operations);
+            for (int i = 0; i < group.size(); i++) {
+                group.get(i).complete(answers.get(i));
+            }
+        } catch (RuntimeException | Error e) {
+            group.forEach(pending -> pending.complete(e));
+        }
+    }
+}

@@ -1,0 +1,177 @@
+package dev.ratelimit.engine;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.FailurePolicy;
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitDecision;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.Limits;
+import dev.ratelimit.Micros;
+import dev.ratelimit.Outcome;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Reservation;
+import dev.ratelimit.algorithm.Verdict;
+import dev.ratelimit.store.Answer;
+import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.Operation.Demand;
+import dev.ratelimit.store.Operation.Kind;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The rate limiter over a store. Requests that wait at the same moment are decided in one call of the store; see
+ * {@link Lane}.
+ */
+public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
+
+    private final Limits limits;
+    private final Lane[] lanes;
+    private final ThreadPoolExecutor workers;
+    private final Duration deadline;
+    private final StoreHealth health = new StoreHealth();
+
+    public StoreRateLimiter(LimitStore store, Limits limits) {
+        this(store, limits, Grouping.DEFAULT);
+    }
+
+    /** The store is not closed with the limiter: it belongs to whoever made it. */
+    public StoreRateLimiter(LimitStore store, Limits limits, Grouping grouping) {
+        this.limits = limits;
+        this.deadline = grouping.deadline();
+        this.workers = new ThreadPoolExecutor(
+                0, grouping.groupsInFlight(), 30, TimeUnit.SECONDS, new SynchronousQueue<>(), workerThreads());
+        this.lanes = new Lane[grouping.groupsInFlight()];
+        int waitingPerLane = Math.max(1, grouping.maxWaiting() / lanes.length);
+        for (int i = 0; i < lanes.length; i++) {
+            lanes[i] = new Lane(store, grouping.maxGroupSize(), waitingPerLane, workers);
+        }
+    }
+
+    private static ThreadFactory workerThreads() {
+        AtomicInteger number = new AtomicInteger();
+        return work -> {
+            Thread thread = new Thread(work, "ratelimit-group-" + number.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
+        };
+    }
+
+    @Override
+    public Decision decide(LimitRequest request) {
+        return ask(Kind.DECIDE, request).decision();
+    }
+
+    @Override
+    public Decision peek(LimitRequest request) {
+        return ask(Kind.PEEK, request).decision();
+    }
+
+    @Override
+    public boolean reset(LimitRequest request) {
+        return ask(Kind.RESET, request).decision().outcome().isDecided();
+    }
+
+    @Override
+    public Reservation reserve(LimitRequest request) {
+        Asked asked = ask(Kind.DECIDE, request);
+        return new StoreReservation(this, asked.decision(), asked.demands(), asked.verdicts());
+    }
+
+    /** A request that was put to the store; without verdicts if no decision could be had. */
+    private record Asked(Decision decision, List<Demand> demands, List<Verdict> verdicts) {}
+
+    private Asked ask(Kind kind, LimitRequest request) {
+        List<Demand> demands = demands(request);
+        try {
+            Answer answer = submit(new Operation(kind, demands));
+            return new Asked(decision(request, demands, answer), demands, answer.verdicts());
+        } catch (UndecidedException e) {
+            return new Asked(undecided(request, e), demands, List.of());
+        }
+    }
+
+    Answer submit(Operation operation) throws UndecidedException {
+        int hash = operation.demands().get(0).key().hashCode();
+        Lane lane = lanes[Math.floorMod(hash ^ hash >>> 16, lanes.length)];
+        try {
+            Answer answer = lane.submit(operation, System.nanoTime() + deadline.toNanos());
+            health.decided();
+            return answer;
+        } catch (UndecidedException e) {
+            health.undecided(e);
+            throw e;
+        }
+    }
+
+    private List<Demand> demands(LimitRequest request) {
+        List<Demand> demands = new ArrayList<>(request.items().size());
+        for (LimitRequest.Item item : request.items()) {
+            Limit limit = item.limit() != null ? item.limit() : limits.get(item.limitName());
+            long cost = item.cost() != null ? item.cost() : limit.cost();
+            requireGrantable(limit, cost);
+            demands.add(new Demand(item.subject(), limit, cost));
+        }
+        return demands;
+    }
+
+    static void requireGrantable(Limit limit, long cost) {
+        if (cost > limit.capacity()) {
+            throw new IllegalArgumentException("limit '" + limit.name() + "': cost is " + cost + "; ask for at most "
+                    + limit.capacity() + ", all that this limit can ever grant");
+        }
+    }
+
+    private static Decision decision(LimitRequest request, List<Demand> demands, Answer answer) {
+        List<LimitDecision> decisions = new ArrayList<>(demands.size());
+        Outcome outcome = Outcome.ALLOWED;
+        Duration retryAfter = Duration.ZERO;
+        for (int i = 0; i < demands.size(); i++) {
+            LimitDecision one = decision(demands.get(i), answer.verdicts().get(i), answer.now());
+            decisions.add(one);
+            outcome = one.outcome().compareTo(outcome) > 0 ? one.outcome() : outcome;
+            retryAfter = one.retryAfter().compareTo(retryAfter) > 0 ? one.retryAfter() : retryAfter;
+        }
+        boolean allowed = outcome == Outcome.ALLOWED;
+        if (!allowed && retryAfter.compareTo(request.retryAfterFloor()) < 0) {
+            retryAfter = request.retryAfterFloor();
+        }
+        return new Decision(outcome, allowed, Micros.toInstant(answer.now()), decisions, retryAfter, null);
+    }
+
+    private static LimitDecision decision(Demand demand, Verdict verdict, long now) {
+        return new LimitDecision(
+                demand.subject(),
+                demand.limit(),
+                verdict.outcome(),
+                verdict.remaining(),
+                Micros.toInstant(verdict.resetAt()),
+                verdict.allowed() ? Duration.ZERO : Micros.toDuration(verdict.availableAt() - now),
+                Micros.toDuration(verdict.delay()),
+                verdict.penaltyUntil() == 0 ? null : Micros.toInstant(verdict.penaltyUntil()));
+    }
+
+    private static Decision undecided(LimitRequest request, UndecidedException e) {
+        boolean open = request.onFailure() == FailurePolicy.OPEN;
+        return new Decision(
+                e.outcome(),
+                open,
+                Instant.now(),
+                List.of(),
+                open ? Duration.ZERO : request.retryAfterFloor(),
+                e.reason());
+    }
+
+    /** Ends the workers; requests that wait are told that no decision can be had. */
+    @Override
+    public void close() {
+        workers.shutdown();
+    }
+}

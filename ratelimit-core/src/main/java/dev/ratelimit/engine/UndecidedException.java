@@ -1,0 +1,47 @@
+package dev.ratelimit.engine;
+
+import dev.ratelimit.Outcome;
+
+/** No decision can be had; says why. */
+final class UndecidedException extends Exception {
+
+    private static final long serialVersionUID = 1L;
+
+    private final Outcome outcome;
+
+    private UndecidedException(Outcome outcome, String message) {
+        super(message, null, false, false);
+        this.outcome = outcome;
+    }
+
+    private UndecidedException(Throwable cause) {
+        super(cause.getMessage(), cause, false, false);
+        this.outcome = Outcome.FAILED;
+    }
+
+    static UndecidedException overloaded(int waiting) {
+        return new UndecidedException(Outcome.OVERLOADED, waiting + " requests are waiting for a decision already");
+    }
+
+    static UndecidedException late() {
+        return new UndecidedException(Outcome.FAILED, "the store did not answer in time");
+    }
+
+    static UndecidedException closed() {
+        return new UndecidedException(Outcome.FAILED, "the rate limiter is closed");
+    }
+
+    static UndecidedException failed(Throwable cause) {
+        return new UndecidedException(cause);
+    }
+
+    Outcome outcome() {
+        return outcome;
+    }
+
+    /** What to report as the failure: the cause where there is one. */
+    Throwable reason() {
+        Throwable cause = getCause();
+        return cause == null ? this : cause;
+    }
+}

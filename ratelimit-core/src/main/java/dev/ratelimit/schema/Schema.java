@@ -1,0 +1,93 @@
+package dev.ratelimit.schema;
+
+import dev.ratelimit.store.jdbc.DatabaseProduct;
+import dev.ratelimit.store.jdbc.PostgresLimitStore;
+import dev.ratelimit.store.jdbc.SqliteFile;
+import dev.ratelimit.store.jdbc.UnsupportedDatabaseException;
+import javax.sql.DataSource;
+import org.flywaydb.core.Flyway;
+import org.flywaydb.core.api.FlywayException;
+import org.flywaydb.core.api.MigrationInfo;
+import org.flywaydb.core.api.MigrationInfoService;
+import org.flywaydb.core.api.MigrationState;
+import org.flywaydb.core.api.configuration.FluentConfiguration;
+
+/**
+ * Brings a database to the schema that this version of the library knows. On a current schema nothing is changed, an
+ * older one is migrated, a newer one is refused. Several instances may start at once.
+ */
+public final class Schema {
+
+    /** Where the applied migrations are recorded, apart from those of the application. */
+    public static final String HISTORY_TABLE = "ratelimit_schema_history";
+
+    private static final String MIGRATIONS = "classpath:dev/ratelimit/schema/";
+
+    private Schema() {}
+
+    /** Creates the file if need be, and brings it to the current schema. */
+    public static void migrate(SqliteFile file) {
+        // Flyway takes no lock on SQLite that another instance would wait for.
+        file.exclusively(() -> {
+            file.prepare();
+            migrate(
+                    "the SQLite file " + file.path(),
+                    Flyway.configure().dataSource(file.dataSource()).locations(MIGRATIONS + "sqlite"));
+        });
+    }
+
+    /**
+     * Brings a PostgreSQL database to the current schema.
+     *
+     * @param schemaName the schema of the tables, which is created if it does not exist
+     */
+    public static void migrate(DataSource postgres, String schemaName) {
+        String name = PostgresLimitStore.requireSchema(schemaName);
+        DatabaseProduct product = DatabaseProduct.of(postgres);
+        if (product != DatabaseProduct.POSTGRESQL) {
+            throw new UnsupportedDatabaseException(
+                    "the data source leads to " + product + "; give the path of the file instead (SqliteFile.at)");
+        }
+        migrate(
+                "the PostgreSQL schema " + name,
+                Flyway.configure()
+                        .dataSource(postgres)
+                        .schemas(name)
+                        .defaultSchema(name)
+                        .locations(MIGRATIONS + "postgresql"));
+    }
+
+    private static void migrate(String where, FluentConfiguration configuration) {
+        Flyway flyway = configuration
+                .table(HISTORY_TABLE)
+                // The application has tables of its own beside ours.
+                .baselineOnMigrate(true)
+                .baselineVersion("0")
+                .load();
+        try {
+            MigrationInfoService migrations = flyway.info();
+            refuseNewer(where, migrations);
+            if (migrations.pending().length > 0) {
+                flyway.migrate();
+            }
+        } catch (FlywayException e) {
+            throw new SchemaException(where + " could not be brought to the current version: " + e.getMessage(), e);
+        }
+    }
+
+    private static void refuseNewer(String where, MigrationInfoService migrations) {
+        String known = "none";
+        for (MigrationInfo migration : migrations.all()) {
+            boolean newer = migration.getState() == MigrationState.FUTURE_SUCCESS
+                    || migration.getState() == MigrationState.FUTURE_FAILED;
+            if (newer) {
+                throw new SchemaException(
+                        where + " is at version " + migration.getVersion() + ", but this version of the library knows"
+                                + " none beyond " + known + "; use a version of the library that is as new as the"
+                                + " newest that has run on this database",
+                        null);
+            }
+            known = String.valueOf(migration.getVersion());
+        }
+    }
+}

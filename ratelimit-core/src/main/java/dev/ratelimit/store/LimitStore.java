@@ -1,0 +1,33 @@
+package dev.ratelimit.store;
+
+import java.util.List;
+
+/**
+ * Where the state of limits lives. Safe for use by many threads.
+ */
+public interface LimitStore extends AutoCloseable {
+
+    /**
+     * Decides a group of operations in one transaction. Each gets its own answer, as if they had arrived one after
+     * another in the order of the list, all at the same moment. An operation over several limits is charged on all of
+     * them or on none. A denied operation changes nothing but the count of violations on limits with penalties.
+     *
+     * <p>When this returns, all that was decided is stored, as durably as the store is. If it throws, either nothing
+     * was stored, or (if the connection broke during the commit) all of it was and nobody was told.
+     *
+     * @return the answers, in the order of the group
+     * @throws LimitStoreException if the store cannot be reached or fails
+     */
+    List<Answer> decide(List<Operation> group);
+
+    /**
+     * Deletes state that says no more than no state at all, and violations that are forgotten. Looks at a bounded part
+     * of the rows, goes on from there with the next call, and neither waits for a lock nor touches a live row.
+     *
+     * @param keepMicros how long such rows are kept nonetheless
+     */
+    Pruned prune(long keepMicros);
+
+    @Override
+    void close();
+}

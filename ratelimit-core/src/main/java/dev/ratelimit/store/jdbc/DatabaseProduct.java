@@ -1,0 +1,81 @@
+package dev.ratelimit.store.jdbc;
+
+import dev.ratelimit.store.LimitStoreException;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.SQLException;
+import java.util.regex.Pattern;
+import javax.sql.DataSource;
+
+/** The databases that state can live in. */
+public enum DatabaseProduct {
+    SQLITE("SQLite", "3.51.3", "older ones can lose committed changes in WAL mode"),
+    POSTGRESQL("PostgreSQL", "14", "older ones are no longer maintained");
+
+    private final String productName;
+    private final String oldest;
+    private final String reason;
+
+    DatabaseProduct(String productName, String oldest, String reason) {
+        this.productName = productName;
+        this.oldest = oldest;
+        this.reason = reason;
+    }
+
+    /** Which database the connections of the data source lead to. */
+    public static DatabaseProduct of(DataSource dataSource) {
+        try (Connection connection = dataSource.getConnection()) {
+            return of(connection);
+        } catch (SQLException e) {
+            throw new LimitStoreException("the database cannot be asked what it is: " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * Which database the connection leads to.
+     *
+     * @throws UnsupportedDatabaseException if it is another product, or too old
+     */
+    public static DatabaseProduct of(Connection connection) throws SQLException {
+        DatabaseMetaData database = connection.getMetaData();
+        String name = database.getDatabaseProductName();
+        String version = database.getDatabaseProductVersion();
+        for (DatabaseProduct product : values()) {
+            if (product.productName.equalsIgnoreCase(name)) {
+                product.requireVersion(version);
+                return product;
+            }
+        }
+        throw new UnsupportedDatabaseException("rate limits cannot be kept in " + name + " " + version
+                + "; use PostgreSQL " + POSTGRESQL.oldest + " or later, or SQLite");
+    }
+
+    void requireVersion(String version) {
+        if (isOlder(version, oldest)) {
+            throw new UnsupportedDatabaseException("rate limits cannot be kept in " + productName + " " + version
+                    + "; use " + oldest + " or later: " + reason);
+        }
+    }
+
+    private static boolean isOlder(String version, String than) {
+        int[] parts = numbers(version);
+        int[] others = numbers(than);
+        for (int i = 0; i < others.length; i++) {
+            int part = i < parts.length ? parts[i] : 0;
+            if (part != others[i]) {
+                return part < others[i];
+            }
+        }
+        return false;
+    }
+
+    /** The numbers that the version begins with: {@code 18.1 (Debian 18.1-1)} gives 18 and 1. */
+    private static int[] numbers(String version) {
+        String dotted = version.strip().replaceFirst("[^0-9.].*", "");
+        return Pattern.compile("\\.")
+                .splitAsStream(dotted)
+                .filter(part -> !part.isEmpty())
+                .mapToInt(Integer::parseInt)
+                .toArray();
+    }
+}

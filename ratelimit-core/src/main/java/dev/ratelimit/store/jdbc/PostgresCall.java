@@ -1,0 +1,193 @@
+package dev.ratelimit.store.jdbc;
+
+import dev.ratelimit.Algorithm;
+import dev.ratelimit.Limit;
+import dev.ratelimit.Micros;
+import dev.ratelimit.Penalties;
+import dev.ratelimit.Window;
+import dev.ratelimit.algorithm.Charge;
+import dev.ratelimit.store.LimitStoreException;
+import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.Operation.Demand;
+import dev.ratelimit.store.StateKey;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** A group as the arrays that the function takes: each key once, each limit once, and the demands by their numbers. */
+final class PostgresCall {
+
+    private final Map<StateKey, Integer> keys = new HashMap<>();
+    private final List<StateKey> keyList = new ArrayList<>();
+    private final Map<Limit, Integer> limits = new HashMap<>();
+    private final List<Limit> limitList = new ArrayList<>();
+
+    private final boolean[] writes;
+    private final int[] operation;
+    private final short[] kind;
+    private final int[] key;
+    private final int[] limit;
+    private final long[] cost;
+    private final long[] chargedAt;
+    private final long[] charged;
+    private final long[] chargedTokens;
+
+    PostgresCall(List<Operation> group) {
+        int demands = 0;
+        for (Operation one : group) {
+            demands += one.demands().size();
+        }
+        this.operation = new int[demands];
+        this.kind = new short[demands];
+        this.key = new int[demands];
+        this.limit = new int[demands];
+        this.cost = new long[demands];
+        this.chargedAt = new long[demands];
+        this.charged = new long[demands];
+        this.chargedTokens = new long[demands];
+        boolean[] written = new boolean[demands];
+        int i = 0;
+        for (int number = 0; number < group.size(); number++) {
+            Operation one = group.get(number);
+            for (Demand demand : one.demands()) {
+                operation[i] = number;
+                kind[i] = one.kind().code();
+                key[i] = number(keys, keyList, demand.key());
+                limit[i] = number(limits, limitList, demand.limit());
+                cost[i] = demand.cost();
+                Charge charge = demand.charge();
+                if (charge != null) {
+                    chargedAt[i] = charge.at();
+                    charged[i] = charge.cost();
+                    chargedTokens[i] = charge.tokens();
+                }
+                written[key[i] - 1] |= one.kind() != Operation.Kind.PEEK;
+                i++;
+            }
+        }
+        this.writes = Arrays.copyOf(written, keyList.size());
+    }
+
+    /** The number of a thing in its list, counted from one as arrays are in SQL. */
+    private static <T> int number(Map<T, Integer> numbers, List<T> list, T thing) {
+        Integer known = numbers.get(thing);
+        if (known != null) {
+            return known;
+        }
+        list.add(thing);
+        numbers.put(thing, list.size());
+        return list.size();
+    }
+
+    void bind(PreparedStatement statement) throws SQLException {
+        int p = 2;
+        String[] subjects = new String[keyList.size()];
+        String[] resources = new String[keyList.size()];
+        for (int i = 0; i < subjects.length; i++) {
+            subjects[i] = keyList.get(i).subject();
+            resources[i] = keyList.get(i).limit();
+        }
+        statement.setObject(p++, subjects);
+        statement.setObject(p++, resources);
+        statement.setObject(p++, writes);
+        p = bindLimits(statement, p);
+        statement.setObject(p++, operation);
+        statement.setObject(p++, kind);
+        statement.setObject(p++, key);
+        statement.setObject(p++, limit);
+        statement.setObject(p++, cost);
+        statement.setObject(p++, chargedAt);
+        statement.setObject(p++, charged);
+        statement.setObject(p, chargedTokens);
+    }
+
+    private int bindLimits(PreparedStatement statement, int from) throws SQLException {
+        int size = limitList.size();
+        String[] name = new String[size];
+        long[] max = new long[size];
+        long[] window = new long[size];
+        long[] rate = new long[size];
+        long[] ahead = new long[size];
+        @Nullable String[] unit = new @Nullable String[size];
+        @Nullable String[] zone = new @Nullable String[size];
+        long[] interval = new long[size];
+        long[] forget = new long[size];
+        int[] tier = new int[size + 1];
+        List<Penalties.Tier> tiers = new ArrayList<>();
+        for (int i = 0; i < size; i++) {
+            Limit one = limitList.get(i);
+            Algorithm algorithm = one.algorithm();
+            name[i] = algorithm.written();
+            max[i] = algorithm.capacity();
+            ahead[i] = -1;
+            if (algorithm instanceof Algorithm.TokenBucket bucket) {
+                window[i] = Micros.of(bucket.refill().per());
+                rate[i] = bucket.refill().permits();
+                max[i] *= window[i];
+            } else if (algorithm instanceof Algorithm.LeakyBucket bucket) {
+                window[i] = Micros.of(bucket.drain().per());
+                rate[i] = bucket.drain().permits();
+                max[i] *= window[i];
+                ahead[i] = bucket.isQueue() ? bucket.mostAhead() : -1;
+            } else if (algorithm instanceof Algorithm.SlidingWindow sliding) {
+                window[i] = Micros.of(sliding.window());
+            } else if (algorithm instanceof Algorithm.SlidingLog sliding) {
+                window[i] = Micros.of(sliding.window());
+            } else if (algorithm instanceof Algorithm.FixedWindow fixed) {
+                if (fixed.window() instanceof Window.Calendar calendar) {
+                    unit[i] = calendar.unit().written();
+                    zone[i] = calendar.zone().getId();
+                } else {
+                    window[i] = Micros.of(((Window.Span) fixed.window()).length());
+                }
+            }
+            interval[i] = Micros.of(one.minInterval());
+            forget[i] = Micros.of(one.penalties().forgetAfter());
+            tier[i] = tiers.size() + 1;
+            tiers.addAll(one.penalties().tiers());
+        }
+        tier[size] = tiers.size() + 1;
+        int p = from;
+        statement.setObject(p++, name);
+        statement.setObject(p++, max);
+        statement.setObject(p++, window);
+        statement.setObject(p++, rate);
+        statement.setObject(p++, ahead);
+        statement.setObject(p++, unit);
+        statement.setObject(p++, zone);
+        statement.setObject(p++, interval);
+        statement.setObject(p++, forget);
+        statement.setObject(p++, tier);
+        statement.setObject(p++, tiers.stream().mapToLong(Penalties.Tier::after).toArray());
+        statement.setObject(
+                p++, tiers.stream().mapToLong(t -> Micros.of(t.block())).toArray());
+        return p;
+    }
+
+    /** Refuses a zone that Java knows and the database does not, before it fails the whole group. */
+    void requireKnownZones(Connection connection, Set<String> known) throws SQLException {
+        for (Limit one : limitList) {
+            if (one.algorithm() instanceof Algorithm.FixedWindow fixed
+                    && fixed.window() instanceof Window.Calendar calendar
+                    && known.add(calendar.zone().getId())) {
+                try (PreparedStatement probe = connection.prepareStatement("SELECT now() AT TIME ZONE ?")) {
+                    probe.setString(1, calendar.zone().getId());
+                    probe.execute();
+                } catch (SQLException e) {
+                    known.remove(calendar.zone().getId());
+                    throw new LimitStoreException(
+                            "limit '" + one.name() + "': zone is '" + calendar.zone()
+                                    + "'; write one that PostgreSQL knows, too (see pg_timezone_names)",
+                            e);
+                }
+            }
+        }
+    }
+}

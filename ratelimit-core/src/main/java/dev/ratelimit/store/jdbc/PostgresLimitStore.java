@@ -1,0 +1,155 @@
+package dev.ratelimit.store.jdbc;
+
+import dev.ratelimit.Micros;
+import dev.ratelimit.Outcome;
+import dev.ratelimit.algorithm.Charge;
+import dev.ratelimit.algorithm.Verdict;
+import dev.ratelimit.store.Answer;
+import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.LimitStoreException;
+import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.Pruned;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Types;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps state in PostgreSQL. A group is one call of one function, in a transaction of its own: one round trip. No
+ * session state is used, so connections may come through a proxy that pools by transaction. The schema must be there:
+ * see {@code dev.ratelimit.schema}.
+ */
+public final class PostgresLimitStore implements LimitStore {
+
+    public static final String DEFAULT_SCHEMA = "public";
+
+    private static final Pattern SCHEMA = Pattern.compile("[A-Za-z_][A-Za-z0-9_$]{0,62}");
+
+    private static final Outcome[] OUTCOMES = {Outcome.ALLOWED, Outcome.THROTTLED, Outcome.BLOCKED};
+
+    private static final String SERIALIZATION_FAILURE = "40001";
+    private static final String DEADLOCK_DETECTED = "40P01";
+    private static final int MOST_TRIES = 5;
+
+    private final DataSource dataSource;
+    private final @Nullable InstantSource clock;
+    private final String decide;
+    private final PostgresPruning pruning;
+    private final Set<String> knownZones = ConcurrentHashMap.newKeySet();
+
+    public PostgresLimitStore(DataSource dataSource, String schema) {
+        this(dataSource, schema, null);
+    }
+
+    /**
+     * @param clock what the time is, for tests; {@code null} for the clock of the database
+     */
+    public PostgresLimitStore(DataSource dataSource, String schema, @Nullable InstantSource clock) {
+        this.dataSource = dataSource;
+        this.clock = clock;
+        this.decide = "SELECT * FROM \"" + requireSchema(schema)
+                + "\".rate_limit_decide_v1(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+        this.pruning = new PostgresPruning(dataSource, schema);
+    }
+
+    /** The schema name, if it can be one. */
+    public static String requireSchema(String schema) {
+        if (!SCHEMA.matcher(schema).matches()) {
+            throw new IllegalArgumentException(
+                    "schema is '" + schema + "'; write 1 to 63 letters, digits, '_' or '$', a letter or '_' first");
+        }
+        return schema;
+    }
+
+    @Override
+    public List<Answer> decide(List<Operation> group) {
+        PostgresCall call = new PostgresCall(group);
+        try {
+            for (int tries = 1; ; tries++) {
+                try (Connection connection = dataSource.getConnection()) {
+                    requireAutoCommit(connection);
+                    call.requireKnownZones(connection, knownZones);
+                    return answers(connection, call, group);
+                } catch (SQLException e) {
+                    if (tries == MOST_TRIES || !isToBeTriedAgain(e)) {
+                        throw e;
+                    }
+                }
+            }
+        } catch (SQLException e) {
+            throw new LimitStoreException("PostgreSQL failed: " + e.getMessage(), e);
+        }
+    }
+
+    private List<Answer> answers(Connection connection, PostgresCall call, List<Operation> group) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(decide)) {
+            Long now = now();
+            if (now == null) {
+                statement.setNull(1, Types.BIGINT);
+            } else {
+                statement.setLong(1, now);
+            }
+            call.bind(statement);
+            List<Answer> answers = new ArrayList<>(group.size());
+            try (ResultSet rows = statement.executeQuery()) {
+                for (Operation operation : group) {
+                    long at = 0;
+                    List<Verdict> verdicts = new ArrayList<>(operation.demands().size());
+                    for (Operation.Demand demand : operation.demands()) {
+                        if (!rows.next()) {
+                            throw new SQLException("the function answered fewer demands than it was given");
+                        }
+                        at = rows.getLong(1);
+                        verdicts.add(verdict(rows, demand));
+                    }
+                    answers.add(new Answer(at, verdicts));
+                }
+            }
+            return answers;
+        }
+    }
+
+    private static Verdict verdict(ResultSet row, Operation.Demand demand) throws SQLException {
+        return new Verdict(
+                OUTCOMES[row.getInt(2)],
+                row.getLong(3),
+                row.getLong(4),
+                row.getLong(5),
+                row.getLong(6),
+                row.getLong(7),
+                new Charge(row.getLong(8), demand.cost(), row.getLong(9)));
+    }
+
+    private @Nullable Long now() {
+        return clock == null ? null : (Long) Micros.of(clock.instant());
+    }
+
+    /** A group is one statement and one transaction, whatever the pool prefers for the application. */
+    private static void requireAutoCommit(Connection connection) throws SQLException {
+        if (!connection.getAutoCommit()) {
+            connection.setAutoCommit(true);
+        }
+    }
+
+    private static boolean isToBeTriedAgain(SQLException e) {
+        return SERIALIZATION_FAILURE.equals(e.getSQLState()) || DEADLOCK_DETECTED.equals(e.getSQLState());
+    }
+
+    @Override
+    public Pruned prune(long keepMicros) {
+        return pruning.step(now(), keepMicros);
+    }
+
+    /** The data source belongs to whoever made it. */
+    @Override
+    public void close() {}
+}

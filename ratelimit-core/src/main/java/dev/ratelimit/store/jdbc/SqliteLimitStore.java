@@ -1,0 +1,117 @@
+package dev.ratelimit.store.jdbc;
+
+import dev.ratelimit.Micros;
+import dev.ratelimit.store.Answer;
+import dev.ratelimit.store.GroupArithmetic;
+import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.LimitStoreException;
+import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.Pruned;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps state in an SQLite file that several processes may share. The schema must be there: see
+ * {@code dev.ratelimit.schema}.
+ *
+ * <ol>
+ *   <li>{@code BEGIN IMMEDIATE}: from here on nobody else writes.
+ *   <li>The clock is read.
+ *   <li>The rows of the group are read as they are needed, and decided in Java.
+ *   <li>What has changed is written.
+ *   <li>{@code COMMIT}.
+ * </ol>
+ *
+ * One connection writes, under a lock. After an error it is closed, and the next group opens another.
+ */
+public final class SqliteLimitStore implements LimitStore {
+
+    private final SqliteFile file;
+    private final InstantSource clock;
+    private final ReentrantLock lock = new ReentrantLock();
+    private @Nullable SqliteSession session;
+    private final SqlitePruning pruning;
+    private boolean closed;
+
+    public SqliteLimitStore(SqliteFile file) {
+        this(file, InstantSource.system());
+    }
+
+    /**
+     * @param clock what the time is; all processes that share the file must agree on it
+     */
+    public SqliteLimitStore(SqliteFile file, InstantSource clock) {
+        this.file = file;
+        this.clock = clock;
+        this.pruning = new SqlitePruning(file.busyTimeout(Duration.ZERO));
+    }
+
+    @Override
+    public List<Answer> decide(List<Operation> group) {
+        lock.lock();
+        try {
+            SqliteSession writer = session();
+            try {
+                writer.begin();
+                List<Answer> answers = new GroupArithmetic(writer, Micros.of(clock.instant())).decide(group);
+                writer.commit();
+                return answers;
+            } catch (SqliteSession.Failure e) {
+                throw failed(e.error());
+            } catch (SQLException e) {
+                throw failed(e);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public Pruned prune(long keepMicros) {
+        return pruning.step(Micros.of(clock.instant()) - keepMicros);
+    }
+
+    private SqliteSession session() {
+        if (closed) {
+            throw new LimitStoreException("the store is closed", new IllegalStateException("closed"));
+        }
+        if (session == null) {
+            try {
+                Connection connection = file.dataSource().getConnection();
+                DatabaseProduct.of(connection);
+                session = new SqliteSession(connection);
+            } catch (SQLException e) {
+                throw failed(e);
+            }
+        }
+        return session;
+    }
+
+    private LimitStoreException failed(SQLException cause) {
+        closeSession();
+        return new LimitStoreException("SQLite at " + file.path() + " failed: " + cause.getMessage(), cause);
+    }
+
+    private void closeSession() {
+        if (session != null) {
+            session.close();
+            session = null;
+        }
+    }
+
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            closed = true;
+            closeSession();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,234 @@
+package dev.ratelimit.store.jdbc;
+
+import dev.ratelimit.algorithm.Log;
+import dev.ratelimit.algorithm.State;
+import dev.ratelimit.algorithm.Violations;
+import dev.ratelimit.store.GroupArithmetic;
+import dev.ratelimit.store.StateKey;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.HashMap;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The writing connection with its prepared statements, and the rows of the group that it works on. */
+final class SqliteSession implements GroupArithmetic.Rows {
+
+    private static final Logger log = LoggerFactory.getLogger(SqliteSession.class);
+
+    private static final String SELECT_STATE = """
+            SELECT algorithm, window_start, window_size, request_count, previous_count, tokens, log, blocked_until,
+                   last_request_at, last_allowed_at, expires_at
+            FROM rate_limits
+            WHERE user_id = ? AND resource = ?
+            """;
+
+    private static final String WRITE_STATE = """
+            INSERT INTO rate_limits (algorithm, window_start, window_size, request_count, previous_count, tokens, log,
+                                     blocked_until, last_request_at, last_allowed_at, expires_at, user_id, resource)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (user_id, resource) DO UPDATE
+            SET algorithm = excluded.algorithm, window_start = excluded.window_start, window_size = excluded.window_size,
+                request_count = excluded.request_count, previous_count = excluded.previous_count,
+                tokens = excluded.tokens, log = excluded.log, blocked_until = excluded.blocked_until,
+                last_request_at = excluded.last_request_at, last_allowed_at = excluded.last_allowed_at,
+                expires_at = excluded.expires_at
+            """;
+
+    private static final String DELETE_STATE = "DELETE FROM rate_limits WHERE user_id = ? AND resource = ?";
+
+    private static final String SELECT_VIOLATIONS = """
+            SELECT violation_count, last_violation_at, penalty_until, penalty_duration, forget_at
+            FROM rate_limit_penalties
+            WHERE user_id = ? AND resource = ?
+            """;
+
+    private static final String WRITE_VIOLATIONS = """
+            INSERT INTO rate_limit_penalties (violation_count, last_violation_at, penalty_until, penalty_duration,
+                                              forget_at, user_id, resource)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (user_id, resource) DO UPDATE
+            SET violation_count = excluded.violation_count, last_violation_at = excluded.last_violation_at,
+                penalty_until = excluded.penalty_until, penalty_duration = excluded.penalty_duration,
+                forget_at = excluded.forget_at
+            """;
+
+    private static final String DELETE_VIOLATIONS =
+            "DELETE FROM rate_limit_penalties WHERE user_id = ? AND resource = ?";
+
+    /** Carries an error of the database through the arithmetic, which knows of none. */
+    static final class Failure extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        private final SQLException error;
+
+        Failure(SQLException error) {
+            super(error);
+            this.error = error;
+        }
+
+        SQLException error() {
+            return error;
+        }
+    }
+
+    private final Connection connection;
+    private final PreparedStatement begin;
+    private final PreparedStatement commit;
+    private final PreparedStatement selectState;
+    private final PreparedStatement writeState;
+    private final PreparedStatement deleteState;
+    private final PreparedStatement selectViolations;
+    private final PreparedStatement writeViolations;
+    private final PreparedStatement deleteViolations;
+
+    private final Map<StateKey, State> read = new HashMap<>();
+    private final Map<StateKey, State> changed = new HashMap<>();
+
+    SqliteSession(Connection connection) throws SQLException {
+        this.connection = connection;
+        this.begin = connection.prepareStatement("BEGIN IMMEDIATE");
+        this.commit = connection.prepareStatement("COMMIT");
+        this.selectState = connection.prepareStatement(SELECT_STATE);
+        this.writeState = connection.prepareStatement(WRITE_STATE);
+        this.deleteState = connection.prepareStatement(DELETE_STATE);
+        this.selectViolations = connection.prepareStatement(SELECT_VIOLATIONS);
+        this.writeViolations = connection.prepareStatement(WRITE_VIOLATIONS);
+        this.deleteViolations = connection.prepareStatement(DELETE_VIOLATIONS);
+    }
+
+    void begin() throws SQLException {
+        read.clear();
+        changed.clear();
+        begin.executeUpdate();
+    }
+
+    void commit() throws SQLException {
+        for (Map.Entry<StateKey, State> row : changed.entrySet()) {
+            writeNow(row.getKey(), row.getValue());
+        }
+        commit.executeUpdate();
+    }
+
+    @Override
+    public State state(StateKey key) {
+        State known = read.get(key);
+        if (known != null) {
+            return known;
+        }
+        State state = select(key);
+        read.put(key, state);
+        return state;
+    }
+
+    private State select(StateKey key) {
+        try {
+            selectState.setString(1, key.subject());
+            selectState.setString(2, key.limit());
+            try (ResultSet row = selectState.executeQuery()) {
+                if (!row.next()) {
+                    return State.FRESH;
+                }
+                byte[] moments = row.getBytes(7);
+                return new State(
+                        row.getString(1),
+                        row.getLong(2),
+                        row.getLong(3),
+                        row.getLong(4),
+                        row.getLong(5),
+                        row.getLong(6),
+                        moments == null ? Log.EMPTY : Log.of(moments),
+                        row.getLong(8),
+                        row.getLong(9),
+                        row.getLong(10),
+                        row.getLong(11));
+            }
+        } catch (SQLException e) {
+            throw new Failure(e);
+        }
+    }
+
+    /** Written with the commit: a row that several requests of the group change is written once. */
+    @Override
+    public void write(StateKey key, State state) {
+        read.put(key, state);
+        changed.put(key, state);
+    }
+
+    private void writeNow(StateKey key, State state) throws SQLException {
+        writeState.setString(1, state.algorithm());
+        writeState.setLong(2, state.windowStart());
+        writeState.setLong(3, state.windowSize());
+        writeState.setLong(4, state.count());
+        writeState.setLong(5, state.previous());
+        writeState.setLong(6, state.tokens());
+        writeState.setBytes(
+                7, state.log().equals(Log.EMPTY) ? null : state.log().toBytes());
+        writeState.setLong(8, state.blockedUntil());
+        writeState.setLong(9, state.last());
+        writeState.setLong(10, state.lastAllowed());
+        writeState.setLong(11, state.expiresAt());
+        writeState.setString(12, key.subject());
+        writeState.setString(13, key.limit());
+        writeState.executeUpdate();
+    }
+
+    @Override
+    public Violations violations(StateKey key) {
+        try {
+            selectViolations.setString(1, key.subject());
+            selectViolations.setString(2, key.limit());
+            try (ResultSet row = selectViolations.executeQuery()) {
+                return row.next()
+                        ? new Violations(row.getLong(1), row.getLong(2), row.getLong(3), row.getLong(4), row.getLong(5))
+                        : Violations.NONE;
+            }
+        } catch (SQLException e) {
+            throw new Failure(e);
+        }
+    }
+
+    @Override
+    public void write(StateKey key, Violations violations) {
+        try {
+            writeViolations.setLong(1, violations.count());
+            writeViolations.setLong(2, violations.lastAt());
+            writeViolations.setLong(3, violations.penaltyUntil());
+            writeViolations.setLong(4, violations.penaltyDuration());
+            writeViolations.setLong(5, violations.forgetAt());
+            writeViolations.setString(6, key.subject());
+            writeViolations.setString(7, key.limit());
+            writeViolations.executeUpdate();
+        } catch (SQLException e) {
+            throw new Failure(e);
+        }
+    }
+
+    @Override
+    public void remove(StateKey key) {
+        try {
+            for (PreparedStatement delete : new PreparedStatement[] {deleteState, deleteViolations}) {
+                delete.setString(1, key.subject());
+                delete.setString(2, key.limit());
+                delete.executeUpdate();
+            }
+        } catch (SQLException e) {
+            throw new Failure(e);
+        }
+        read.put(key, State.FRESH);
+        changed.remove(key);
+    }
+
+    /** Closing the connection rolls back what was not committed. */
+    void close() {
+        try {
+            connection.close();
+        } catch (SQLException e) {
+            log.debug("Closing a connection to SQLite failed", e);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+package dev.ratelimit.upkeep;
+
+import dev.ratelimit.Micros;
+import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.Pruned;
+import dev.ratelimit.store.Pruned.Progress;
+import java.time.Duration;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Deletes expired state and forgotten violations, on a schedule and on call, in small steps that never wait for a lock.
+ * Several instances may do it at once. Safe for use by many threads.
+ */
+public final class Upkeep implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(Upkeep.class);
+
+    /** How often a run tries again where somebody else is writing, before it leaves the rest to the next run. */
+    private static final int MOST_BUSY_STEPS = 50;
+
+    private static final Duration PAUSE_WHEN_BUSY = Duration.ofMillis(20);
+
+    private final LimitStore store;
+    private final long keepMicros;
+    private final ScheduledExecutorService scheduler;
+
+    /**
+     * @param keep how long rows are kept after they have expired, so that a limit that is made slower still finds them
+     */
+    public Upkeep(LimitStore store, Duration keep) {
+        if (keep.isNegative()) {
+            throw new IllegalArgumentException("keep is " + keep + "; write a time of zero or more, such as 1h");
+        }
+        this.store = store;
+        this.keepMicros = Micros.of(keep);
+        this.scheduler = Executors.newSingleThreadScheduledExecutor(work -> {
+            Thread thread = new Thread(work, "ratelimit-upkeep");
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
+
+    /**
+     * What one run deleted.
+     *
+     * @param finished whether it came to the end of the rows
+     */
+    public record Report(long states, long penalties, boolean finished) {}
+
+    /** Runs from now on in this interval. A run that fails is logged, and the next one tries again. */
+    public Upkeep every(Duration interval) {
+        ScheduledFuture<?> unused = scheduler.scheduleWithFixedDelay(
+                this::runQuietly, interval.toMillis(), interval.toMillis(), TimeUnit.MILLISECONDS);
+        return this;
+    }
+
+    private void runQuietly() {
+        try {
+            Report report = run();
+            log.debug("Upkeep deleted {}", report);
+        } catch (RuntimeException e) {
+            log.warn("Upkeep failed and is tried again later: {}", e.getMessage(), e);
+        }
+    }
+
+    /** Runs now, once over all rows. */
+    public synchronized Report run() {
+        long states = 0;
+        long penalties = 0;
+        int busySteps = 0;
+        while (busySteps < MOST_BUSY_STEPS && !Thread.currentThread().isInterrupted()) {
+            Pruned step = store.prune(keepMicros);
+            states += step.states();
+            penalties += step.penalties();
+            if (step.progress() == Progress.FINISHED) {
+                return new Report(states, penalties, true);
+            }
+            if (step.progress() == Progress.BUSY) {
+                busySteps++;
+                pause();
+            }
+        }
+        return new Report(states, penalties, false);
+    }
+
+    private static void pause() {
+        try {
+            Thread.sleep(PAUSE_WHEN_BUSY.toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public void close() {
+        scheduler.shutdownNow();
+    }
+}

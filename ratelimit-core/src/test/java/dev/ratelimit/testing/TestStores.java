@@ -1,0 +1,28 @@
+package dev.ratelimit.testing;
+
+import dev.ratelimit.schema.Schema;
+import dev.ratelimit.store.jdbc.PostgresLimitStore;
+import dev.ratelimit.store.jdbc.SqliteFile;
+import dev.ratelimit.store.jdbc.SqliteLimitStore;
+import java.nio.file.Path;
+import java.time.InstantSource;
+
+/** Stores on real databases with the current schema. */
+public final class TestStores {
+
+    private TestStores() {}
+
+    /** A store on the SQLite file {@code ratelimit.db} in the folder. */
+    public static SqliteLimitStore sqlite(Path folder, InstantSource clock) {
+        SqliteFile file = SqliteFile.at(folder.resolve("ratelimit.db"));
+        Schema.migrate(file);
+        return new SqliteLimitStore(file, clock);
+    }
+
+    /** A store in a PostgreSQL schema of that name; with {@code null} as the clock, on the clock of the database. */
+    public static PostgresLimitStore postgres(String schema, InstantSource clock) {
+        TestPostgres postgres = TestPostgres.instance();
+        Schema.migrate(postgres.dataSource(), schema);
+        return new PostgresLimitStore(postgres.dataSource(), schema, clock);
+    }
+}

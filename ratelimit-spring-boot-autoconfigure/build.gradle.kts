@@ -1,0 +1,8 @@
+plugins {
+    `java-library`
+}
+
+dependencies {
+    api(project(":ratelimit-core"))
+    api("org.springframework.boot:spring-boot-autoconfigure")
+}
