@@ -16,7 +16,8 @@ import dev.ratelimit.Outcome;
  *   <li>Otherwise the algorithm and {@code min-interval} say from when on there is room.
  * </ol>
  *
- * Nothing is changed by looking. The store then writes {@link #charged()}, {@link #penalized}, or nothing.
+ * Nothing is changed by looking. The store then writes {@link #charged()}, {@link #penalized}, or nothing; but
+ * {@link #unchanged()} if the clock was set back.
  */
 public final class Check {
 
@@ -29,9 +30,11 @@ public final class Check {
     private final long now;
     private final State state;
     private final long availableAt;
+    private final boolean clockWasSetBack;
 
     private Check(Limit limit, State stored, long clock, long cost) {
-        State kept = stored.last() - clock > CLOCK_TOLERANCE ? stored.earlier(stored.last() - clock) : stored;
+        this.clockWasSetBack = stored.last() - clock > CLOCK_TOLERANCE;
+        State kept = clockWasSetBack ? stored.earlier(stored.last() - clock) : stored;
         this.limit = limit;
         this.meter = Meter.of(limit.algorithm());
         this.cost = cost;
@@ -51,6 +54,16 @@ public final class Check {
 
     public boolean blocked() {
         return state.blockedUntil() > now;
+    }
+
+    /** Whether the state was moved along with the clock: it must be written, or time would stand still for it. */
+    public boolean clockWasSetBack() {
+        return clockWasSetBack;
+    }
+
+    /** The state as of now, with nothing charged. */
+    public State unchanged() {
+        return written(state);
     }
 
     /** The state after the request was admitted. */

@@ -89,14 +89,18 @@ public record State(
                 expiry);
     }
 
-    /** The same state on a clock that was set back by that much: every age stays what it was. */
+    /**
+     * The same state on a clock that was set back by that much: every age stays what it was, and what a previous window
+     * still weighs is counted to the current one, since the place in the window changes.
+     */
     State earlier(long micros) {
+        long weight = previous == 0 ? 0 : Exact.ceilingOfProduct(previous, windowStart + windowSize - last, windowSize);
         return new State(
                 algorithm,
                 windowStart,
                 windowSize,
-                count,
-                previous,
+                count + weight,
+                0,
                 tokens,
                 log.earlier(micros),
                 Math.max(0, blockedUntil - micros),

@@ -18,6 +18,7 @@ import java.util.Objects;
  *   <li>If all have room, all are charged.
  *   <li>If not, and no subject is under a penalty, each limit with penalties that had no room counts a violation, which
  *       may begin a penalty. Requests under a penalty neither count nor extend.
+ *   <li>A denied request writes no state, unless a penalty begins or the clock was set back.
  * </ol>
  */
 public final class GroupArithmetic {
@@ -71,12 +72,17 @@ public final class GroupArithmetic {
             allowed &= check.allowed();
             blocked |= check.blocked();
         }
-        if (!allowed && blocked) {
-            return verdicts(checks);
-        }
         List<Verdict> verdicts = new ArrayList<>(checks.size());
         for (int i = 0; i < checks.size(); i++) {
-            verdicts.add(allowed ? charge(demands.get(i), checks.get(i)) : deny(demands.get(i), checks.get(i)));
+            Demand demand = demands.get(i);
+            Check check = checks.get(i);
+            if (allowed) {
+                verdicts.add(charge(demand, check));
+            } else if (blocked || check.allowed() || demand.limit().penalties().isEmpty()) {
+                verdicts.add(leave(demand, check));
+            } else {
+                verdicts.add(violate(demand, check));
+            }
         }
         return verdicts;
     }
@@ -87,14 +93,18 @@ public final class GroupArithmetic {
         return check.verdict(charged);
     }
 
-    private Verdict deny(Demand demand, Check check) {
-        if (check.allowed() || demand.limit().penalties().isEmpty()) {
-            return check.verdict();
+    private Verdict leave(Demand demand, Check check) {
+        if (check.clockWasSetBack()) {
+            rows.write(demand.key(), check.unchanged());
         }
+        return check.verdict();
+    }
+
+    private Verdict violate(Demand demand, Check check) {
         Violations violations = check.violation(rows.violations(demand.key()));
         rows.write(demand.key(), violations);
         if (!violations.penalized()) {
-            return check.verdict();
+            return leave(demand, check);
         }
         State penalized = check.penalized(violations);
         rows.write(demand.key(), penalized);

@@ -75,8 +75,7 @@ public final class PostgresLimitStore implements LimitStore {
         PostgresCall call = new PostgresCall(group);
         try {
             for (int tries = 1; ; tries++) {
-                try (Connection connection = dataSource.getConnection()) {
-                    requireAutoCommit(connection);
+                try (Connection connection = connect()) {
                     call.requireKnownZones(connection, knownZones);
                     return answers(connection, call, group);
                 } catch (SQLException e) {
@@ -134,10 +133,12 @@ public final class PostgresLimitStore implements LimitStore {
     }
 
     /** A group is one statement and one transaction, whatever the pool prefers for the application. */
-    private static void requireAutoCommit(Connection connection) throws SQLException {
+    Connection connect() throws SQLException {
+        Connection connection = dataSource.getConnection();
         if (!connection.getAutoCommit()) {
             connection.setAutoCommit(true);
         }
+        return connection;
     }
 
     private static boolean isToBeTriedAgain(SQLException e) {

@@ -82,14 +82,18 @@ public final class SqliteLimitStore implements LimitStore {
         }
         if (session == null) {
             try {
-                Connection connection = file.dataSource().getConnection();
-                DatabaseProduct.of(connection);
-                session = new SqliteSession(connection);
+                session = new SqliteSession(connect());
             } catch (SQLException e) {
                 throw failed(e);
             }
         }
         return session;
+    }
+
+    Connection connect() throws SQLException {
+        Connection connection = file.dataSource().getConnection();
+        DatabaseProduct.of(connection);
+        return connection;
     }
 
     private LimitStoreException failed(SQLException cause) {

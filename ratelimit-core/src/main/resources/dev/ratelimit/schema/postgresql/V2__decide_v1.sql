@@ -60,6 +60,7 @@ DECLARE
     changed     boolean := false;
     -- the demands of one operation after they were rolled to their moment
     r_now       bigint[] := '{}';
+    r_moved     boolean[] := '{}';
     r_start     bigint[] := '{}';
     r_size      bigint[] := '{}';
     r_count     bigint[] := '{}';
@@ -81,7 +82,9 @@ DECLARE
     l           int;
     name        text;
     fresh       boolean;
+    moved       boolean; -- the clock was set back, and the state with it
     writes      boolean;
+    penalized   boolean;
     cost        bigint;
     now_        bigint;
     last_       bigint;
@@ -196,9 +199,15 @@ BEGIN
 
             -- The moment: the row's clock never goes back, unless it was set back by more than a second.
             now_ := clock;
+            moved := false;
             IF last_ > clock THEN
                 shift := last_ - clock;
                 IF shift > 1000000 THEN
+                    moved := true;
+                    IF previous_ > 0 THEN
+                        count_ := count_ + div(previous_::numeric * (s_start[k] + s_size[k] - last_) + s_size[k] - 1, s_size[k])::bigint;
+                        previous_ := 0;
+                    END IF;
                     last_ := clock;
                     blocked_ := greatest(0, blocked_ - shift);
                     allowed_ := allowed_ - shift;
@@ -325,6 +334,7 @@ BEGIN
             any_blocked := any_blocked OR blocked_ > now_;
 
             r_now[i] := now_;
+            r_moved[i] := moved;
             r_start[i] := start_;
             r_size[i] := size_;
             r_count[i] := count_;
@@ -356,7 +366,7 @@ BEGIN
             available_at := r_available[i];
             delay := CASE WHEN available_at <= now_ THEN r_delay[i] ELSE 0 END;
             outcome := CASE WHEN blocked_ > now_ THEN 2 WHEN available_at <= now_ THEN 0 ELSE 1 END;
-            writes := false;
+            writes := kind = 0 AND r_moved[i];
 
             IF kind = 0 AND all_allowed THEN
                 writes := true;
@@ -385,10 +395,12 @@ BEGIN
                 ELSE
                     violations := least(MOST, violations + 1);
                 END IF;
+                penalized := false;
                 FOR n IN REVERSE l_tier[l + 1] - 1 .. l_tier[l] LOOP
                     IF t_after[n] <= violations THEN
                         block := t_block[n];
                         room := now_ + block;
+                        penalized := true;
                         writes := true;
                         blocked_ := room;
                         available_at := greatest(available_at, blocked_);
@@ -397,7 +409,7 @@ BEGIN
                 END LOOP;
                 INSERT INTO "${flyway:defaultSchema}".rate_limit_penalties
                 VALUES (p_subject[d_key[i]], p_resource[d_key[i]], violations, now_, room, block,
-                        now_ + greatest(l_forget[l], CASE WHEN writes THEN block ELSE 0 END))
+                        now_ + greatest(l_forget[l], CASE WHEN penalized THEN block ELSE 0 END))
                 ON CONFLICT (user_id, resource) DO UPDATE
                 SET violation_count = excluded.violation_count, last_violation_at = excluded.last_violation_at,
                     penalty_until = excluded.penalty_until, penalty_duration = excluded.penalty_duration,

@@ -1,0 +1,21 @@
+package dev.ratelimit.store;
+
+import java.time.InstantSource;
+
+class MemoryLimitStoreTest extends LimitStoreContract {
+
+    @Override
+    protected LimitStore open(InstantSource clock) {
+        return new MemoryLimitStore(clock);
+    }
+
+    @Override
+    protected String databaseInUse() {
+        return store.getClass().getSimpleName();
+    }
+
+    @Override
+    protected String expectedDatabase() {
+        return "MemoryLimitStore";
+    }
+}
