@@ -9,10 +9,12 @@ dependencies {
 
     compileOnly("org.flywaydb:flyway-database-postgresql")
     compileOnly("org.postgresql:postgresql")
+    compileOnly("org.springframework:spring-web")
     compileOnly("org.xerial:sqlite-jdbc")
 
     testImplementation("org.flywaydb:flyway-database-postgresql")
     testImplementation("org.postgresql:postgresql")
+    testImplementation("org.springframework:spring-web")
     testImplementation("org.xerial:sqlite-jdbc")
 
     testImplementation("org.junit.jupiter:junit-jupiter")

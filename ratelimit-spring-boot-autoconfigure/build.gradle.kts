@@ -5,4 +5,31 @@ plugins {
 dependencies {
     api(project(":ratelimit-core"))
     api("org.springframework.boot:spring-boot-autoconfigure")
+
+    compileOnly("com.zaxxer:HikariCP")
+    compileOnly("io.micrometer:micrometer-core")
+    compileOnly("jakarta.servlet:jakarta.servlet-api")
+    compileOnly("org.springframework:spring-webmvc")
+    compileOnly("org.springframework.boot:spring-boot-jdbc")
+    compileOnly("org.springframework.boot:spring-boot-tomcat")
+    compileOnly("org.springframework.security:spring-security-core")
+
+    testImplementation("com.zaxxer:HikariCP")
+    testImplementation("io.micrometer:micrometer-core")
+    testImplementation("jakarta.servlet:jakarta.servlet-api")
+    testImplementation("org.springframework:spring-webmvc")
+    testImplementation("org.springframework.boot:spring-boot-jdbc")
+    testImplementation("org.springframework.boot:spring-boot-tomcat")
+    testImplementation("org.springframework.security:spring-security-core")
+
+    testImplementation("org.flywaydb:flyway-database-postgresql")
+    testImplementation("org.postgresql:postgresql")
+    testImplementation("org.xerial:sqlite-jdbc")
+    testImplementation("org.springframework.boot:spring-boot-starter-webmvc-test")
+    testImplementation("org.springframework.boot:spring-boot-starter-webmvc")
+    testImplementation("org.springframework.boot:spring-boot-starter-security")
+    testImplementation("org.springframework.boot:spring-boot-starter-security-test")
+
+    annotationProcessor(platform("org.springframework.boot:spring-boot-dependencies:4.1.1"))
+    annotationProcessor("org.springframework.boot:spring-boot-configuration-processor")
 }

@@ -21,12 +21,19 @@ public final class LimitRequest {
      * @param limitName the limit's name
      * @param limit the limit to use, or {@code null} to look it up by name
      * @param cost what to charge, or {@code null} for the limit's own cost
+     * @param rule the name of the rule that brought the limit in, or {@code null}; for listeners
      */
     public record Item(
             Subject subject,
             String limitName,
             @Nullable Limit limit,
-            @Nullable Long cost) {}
+            @Nullable Long cost,
+            @Nullable String rule) {
+
+        Item(Subject subject, String limitName, @Nullable Limit limit) {
+            this(subject, limitName, limit, null, null);
+        }
+    }
 
     private final List<Item> items;
     private final Duration retryAfterFloor;
@@ -40,23 +47,22 @@ public final class LimitRequest {
 
     /** A request on the limit of that name. */
     public static LimitRequest of(Subject subject, String limitName) {
-        return new LimitRequest(List.of(new Item(subject, limitName, null, null)), Duration.ZERO, FailurePolicy.OPEN);
+        return new LimitRequest(List.of(new Item(subject, limitName, null)), Duration.ZERO, FailurePolicy.OPEN);
     }
 
     /** A request on a limit that is given for this call. */
     public static LimitRequest of(Subject subject, Limit limit) {
-        return new LimitRequest(
-                List.of(new Item(subject, limit.name(), limit, null)), Duration.ZERO, FailurePolicy.OPEN);
+        return new LimitRequest(List.of(new Item(subject, limit.name(), limit)), Duration.ZERO, FailurePolicy.OPEN);
     }
 
     /** The same request, which must also have room in the limit of that name. */
     public LimitRequest and(Subject subject, String limitName) {
-        return with(new Item(subject, limitName, null, null));
+        return with(new Item(subject, limitName, null));
     }
 
     /** The same request, which must also have room in the given limit. */
     public LimitRequest and(Subject subject, Limit limit) {
-        return with(new Item(subject, limit.name(), limit, null));
+        return with(new Item(subject, limit.name(), limit));
     }
 
     private LimitRequest with(Item added) {
@@ -76,9 +82,19 @@ public final class LimitRequest {
         if (cost < 1) {
             throw new IllegalArgumentException("cost is " + cost + "; write a whole number of at least 1");
         }
+        Item last = items.get(items.size() - 1);
+        return withLast(new Item(last.subject(), last.limitName(), last.limit(), cost, last.rule()));
+    }
+
+    /** The same request; the limit that was named last is there because of the rule of that name. */
+    public LimitRequest rule(String rule) {
+        Item last = items.get(items.size() - 1);
+        return withLast(new Item(last.subject(), last.limitName(), last.limit(), last.cost(), rule));
+    }
+
+    private LimitRequest withLast(Item item) {
         List<Item> all = new ArrayList<>(items);
-        Item last = all.remove(all.size() - 1);
-        all.add(new Item(last.subject(), last.limitName(), last.limit(), cost));
+        all.set(all.size() - 1, item);
         return new LimitRequest(all, retryAfterFloor, onFailure);
     }
 

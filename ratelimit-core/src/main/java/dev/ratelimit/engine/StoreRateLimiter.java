@@ -1,6 +1,7 @@
 package dev.ratelimit.engine;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.DecisionListener;
 import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitDecision;
@@ -25,6 +26,8 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The rate limiter over a store. Requests that wait at the same moment are decided in one call of the store; see
@@ -32,20 +35,33 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
 
+    private static final Logger log = LoggerFactory.getLogger(StoreRateLimiter.class);
+
+    /** How long a store that has failed is left alone before it is asked again. */
+    private static final Duration BREAK = Duration.ofSeconds(1);
+
     private final Limits limits;
     private final Lane[] lanes;
     private final ThreadPoolExecutor workers;
     private final Duration deadline;
+    private final List<DecisionListener> listeners;
+    private final Breaker breaker;
     private final StoreHealth health = new StoreHealth();
 
     public StoreRateLimiter(LimitStore store, Limits limits) {
         this(store, limits, Grouping.DEFAULT);
     }
 
-    /** The store is not closed with the limiter: it belongs to whoever made it. */
     public StoreRateLimiter(LimitStore store, Limits limits, Grouping grouping) {
+        this(store, limits, grouping, List.of());
+    }
+
+    /** The store is not closed with the limiter: it belongs to whoever made it. */
+    public StoreRateLimiter(LimitStore store, Limits limits, Grouping grouping, List<DecisionListener> listeners) {
         this.limits = limits;
+        this.listeners = List.copyOf(listeners);
         this.deadline = grouping.deadline();
+        this.breaker = new Breaker(BREAK, deadline);
         this.workers = new ThreadPoolExecutor(
                 0, grouping.groupsInFlight(), 30, TimeUnit.SECONDS, new SynchronousQueue<>(), workerThreads());
         this.lanes = new Lane[grouping.groupsInFlight()];
@@ -90,23 +106,42 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
 
     private Asked ask(Kind kind, LimitRequest request) {
         List<Demand> demands = demands(request);
+        long start = System.nanoTime();
+        Asked asked;
         try {
             Answer answer = submit(new Operation(kind, demands));
-            return new Asked(decision(request, demands, answer), demands, answer.verdicts());
+            asked = new Asked(decision(request, demands, answer), demands, answer.verdicts());
         } catch (UndecidedException e) {
-            return new Asked(undecided(request, e), demands, List.of());
+            asked = new Asked(undecided(request, e), demands, List.of());
+        }
+        if (kind == Kind.DECIDE) {
+            tellListeners(request, asked.decision(), Duration.ofNanos(System.nanoTime() - start));
+        }
+        return asked;
+    }
+
+    private void tellListeners(LimitRequest request, Decision decision, Duration took) {
+        for (DecisionListener listener : listeners) {
+            try {
+                listener.decided(request, decision, took);
+            } catch (RuntimeException e) {
+                log.warn("A listener failed on a decision: {}", e.getMessage(), e);
+            }
         }
     }
 
     Answer submit(Operation operation) throws UndecidedException {
         int hash = operation.demands().get(0).key().hashCode();
         Lane lane = lanes[Math.floorMod(hash ^ hash >>> 16, lanes.length)];
+        breaker.check();
         try {
             Answer answer = lane.submit(operation, System.nanoTime() + deadline.toNanos());
+            breaker.succeeded();
             health.decided();
             return answer;
         } catch (UndecidedException e) {
             health.undecided(e);
+            breaker.failed(e);
             throw e;
         }
     }

@@ -25,7 +25,7 @@ import org.w3c.dom.Element;
  * Holds the Maven and the Gradle build equal: modules, versions and dependencies.
  *
  * <p>A dependency is compared as a line {@code use group:artifact[:version]}, where the use is one of {@code main},
- * {@code optional}, {@code runtime}, {@code test}; a version is there only when no imported BOM gives it. Gradle needs
+ * {@code optional}, {@code runtime}, {@code test}, {@code processor}; a version is there only when no imported BOM gives it. Gradle needs
  * two lines for what Maven calls optional, {@code compileOnly} and {@code testImplementation}, since its tests do not
  * inherit {@code compileOnly}.
  */
@@ -133,6 +133,11 @@ class BuildsInStepTest {
             boolean ours = coordinates.startsWith(GROUP + ":");
             uses.add(use + " " + coordinates + (version.isEmpty() || ours ? "" : ":" + resolve(version)));
         });
+        // Those of the parent check our own code; Gradle only compiles it.
+        var processors = pom(module).getElementsByTagName("annotationProcessorPaths");
+        for (int i = 0; i < processors.getLength(); i++) {
+            children((Element) processors.item(i), "path").forEach(path -> uses.add("processor " + coordinates(path)));
+        }
         return uses;
     }
 
@@ -205,6 +210,7 @@ class BuildsInStepTest {
         return switch (configurations.iterator().next()) {
             case "api", "implementation" -> "main";
             case "runtimeOnly" -> "runtime";
+            case "annotationProcessor" -> "processor";
             case "testImplementation", "testRuntimeOnly" -> "test";
             default -> String.join("+", configurations);
         };

@@ -6,9 +6,13 @@ import dev.ratelimit.store.jdbc.SqliteFile;
 import dev.ratelimit.store.jdbc.SqliteLimitStore;
 import java.nio.file.Path;
 import java.time.InstantSource;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** Stores on real databases with the current schema. */
 public final class TestStores {
+
+    private static final Set<String> MIGRATED = ConcurrentHashMap.newKeySet();
 
     private TestStores() {}
 
@@ -22,7 +26,9 @@ public final class TestStores {
     /** A store in a PostgreSQL schema of that name; with {@code null} as the clock, on the clock of the database. */
     public static PostgresLimitStore postgres(String schema, InstantSource clock) {
         TestPostgres postgres = TestPostgres.instance();
-        Schema.migrate(postgres.dataSource(), schema);
+        if (MIGRATED.add(schema)) {
+            Schema.migrate(postgres.dataSource(), schema);
+        }
         return new PostgresLimitStore(postgres.dataSource(), schema, clock);
     }
 }

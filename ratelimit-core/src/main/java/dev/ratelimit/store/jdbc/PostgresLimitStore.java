@@ -14,6 +14,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,24 +42,38 @@ public final class PostgresLimitStore implements LimitStore {
     private static final int MOST_TRIES = 5;
 
     private final DataSource dataSource;
+    private final String schema;
     private final @Nullable InstantSource clock;
+    private final @Nullable Duration timeout;
     private final String decide;
     private final PostgresPruning pruning;
     private final Set<String> knownZones = ConcurrentHashMap.newKeySet();
 
     public PostgresLimitStore(DataSource dataSource, String schema) {
-        this(dataSource, schema, null);
+        this(dataSource, schema, null, null);
     }
 
     /**
      * @param clock what the time is, for tests; {@code null} for the clock of the database
      */
     public PostgresLimitStore(DataSource dataSource, String schema, @Nullable InstantSource clock) {
+        this(dataSource, schema, clock, null);
+    }
+
+    private PostgresLimitStore(
+            DataSource dataSource, String schema, @Nullable InstantSource clock, @Nullable Duration timeout) {
         this.dataSource = dataSource;
+        this.schema = schema;
         this.clock = clock;
+        this.timeout = timeout;
         this.decide = "SELECT * FROM \"" + requireSchema(schema)
                 + "\".rate_limit_decide_v1(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
         this.pruning = new PostgresPruning(dataSource, schema);
+    }
+
+    /** This store, which gives up on a connection that has not answered for so long. */
+    public PostgresLimitStore withTimeout(Duration time) {
+        return new PostgresLimitStore(dataSource, schema, clock, time);
     }
 
     /** The schema name, if it can be one. */
@@ -137,6 +152,9 @@ public final class PostgresLimitStore implements LimitStore {
         Connection connection = dataSource.getConnection();
         if (!connection.getAutoCommit()) {
             connection.setAutoCommit(true);
+        }
+        if (timeout != null) {
+            connection.setNetworkTimeout(Runnable::run, Math.toIntExact(timeout.toMillis()));
         }
         return connection;
     }

@@ -1,0 +1,72 @@
+package dev.ratelimit.engine;
+
+import dev.ratelimit.Outcome;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Spares requests the wait for a store that is down. After a failure, requests are refused at once; one request each
+ * interval is let through to see whether the store is back. A request that came too late is no failure of a store that
+ * answers others, and neither is an overload: otherwise a flood could switch the limits off.
+ */
+final class Breaker {
+
+    private static final long CLOSED = Long.MIN_VALUE;
+
+    private final long intervalNanos;
+    private final long silenceNanos;
+
+    /** When the next request is let through, in the time of {@link System#nanoTime()}; or {@link #CLOSED}. */
+    private final AtomicLong nextTry = new AtomicLong(CLOSED);
+
+    private volatile @Nullable UndecidedException lastFailure;
+
+    private volatile long lastSuccess = System.nanoTime();
+
+    /**
+     * @param interval how long the store is left alone
+     * @param silence for how long it must not have answered anybody before a late answer counts as a failure
+     */
+    Breaker(Duration interval, Duration silence) {
+        this.intervalNanos = interval.toNanos();
+        this.silenceNanos = silence.toNanos();
+    }
+
+    /** Passes if the store may be asked; else throws what it failed with last. */
+    void check() throws UndecidedException {
+        long next = nextTry.get();
+        if (next == CLOSED) {
+            return;
+        }
+        long now = System.nanoTime();
+        if (now - next >= 0 && nextTry.compareAndSet(next, opened(now))) {
+            return;
+        }
+        UndecidedException failure = lastFailure;
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    void succeeded() {
+        lastSuccess = System.nanoTime();
+        if (nextTry.get() != CLOSED) {
+            nextTry.set(CLOSED);
+        }
+    }
+
+    void failed(UndecidedException failure) {
+        long now = System.nanoTime();
+        boolean down = failure.getCause() != null || now - lastSuccess >= silenceNanos;
+        if (failure.outcome() == Outcome.FAILED && down) {
+            lastFailure = failure;
+            nextTry.set(opened(now));
+        }
+    }
+
+    private long opened(long now) {
+        long next = now + intervalNanos;
+        return next == CLOSED ? next + 1 : next;
+    }
+}

@@ -1,0 +1,108 @@
+package dev.ratelimit.rule;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.server.PathContainer;
+import org.springframework.web.util.pattern.PathPattern;
+import org.springframework.web.util.pattern.PathPatternParser;
+import org.springframework.web.util.pattern.PatternParseException;
+
+/**
+ * All rules, compiled: patterns are parsed once, and a request is compared only with the rules whose path begins as its
+ * own does. Immutable.
+ */
+public final class RuleBook {
+
+    private record Compiled(
+            Rule rule, PathPattern pattern, @Nullable String firstSegment) {}
+
+    private final List<Rule> rules;
+
+    /** By the first segment of their path: the rules that name it and those that name none, in order. */
+    private final Map<String, List<Compiled>> byFirstSegment = new HashMap<>();
+
+    private final List<Compiled> anyFirstSegment;
+
+    private RuleBook(List<Compiled> compiled) {
+        this.rules = compiled.stream().map(Compiled::rule).toList();
+        this.anyFirstSegment =
+                compiled.stream().filter(one -> one.firstSegment == null).toList();
+        for (Compiled named : compiled) {
+            if (named.firstSegment != null) {
+                byFirstSegment.computeIfAbsent(
+                        named.firstSegment,
+                        segment -> compiled.stream()
+                                .filter(one -> one.firstSegment == null || one.firstSegment.equals(segment))
+                                .toList());
+            }
+        }
+    }
+
+    /** Compiles rules; those of equal priority keep their order. */
+    public static RuleBook of(Collection<Rule> rules) {
+        Set<String> names = new HashSet<>();
+        List<Compiled> compiled = new ArrayList<>();
+        for (Rule rule : rules) {
+            if (!names.add(rule.name())) {
+                throw new InvalidRuleException(rule.name(), "name", rule.name(), "give each rule a name of its own");
+            }
+            compiled.add(compile(rule));
+        }
+        compiled.sort(
+                Comparator.comparingInt((Compiled one) -> one.rule.priority()).reversed());
+        return new RuleBook(List.copyOf(compiled));
+    }
+
+    private static Compiled compile(Rule rule) {
+        if (!rule.path().startsWith("/")) {
+            throw new InvalidRuleException(rule.name(), "path", rule.path(), "begin it with /, as in /api/**");
+        }
+        if (rule.limits().isEmpty()) {
+            throw new InvalidRuleException(rule.name(), "limits", "", "name at least one limit, as in [api]");
+        }
+        try {
+            PathPattern pattern = PathPatternParser.defaultInstance.parse(rule.path());
+            return new Compiled(rule, pattern, literalFirstSegment(rule.path()));
+        } catch (PatternParseException e) {
+            throw new InvalidRuleException(
+                    rule.name(), "path", rule.path(), "write a path pattern such as /api/** (" + e.getMessage() + ")");
+        }
+    }
+
+    /** The first segment if it is literal and the pattern needs it. */
+    private static @Nullable String literalFirstSegment(String pattern) {
+        int end = pattern.indexOf('/', 1);
+        String segment = end < 0 ? pattern.substring(1) : pattern.substring(1, end);
+        return segment.isEmpty() || !segment.matches("[A-Za-z0-9._-]+") ? null : segment;
+    }
+
+    public List<Rule> rules() {
+        return rules;
+    }
+
+    /** The rules that apply, those of higher priority first. */
+    public List<Rule> match(String method, PathContainer path) {
+        List<Compiled> candidates = byFirstSegment.getOrDefault(firstSegment(path), anyFirstSegment);
+        List<Rule> matching = new ArrayList<>(4);
+        for (Compiled candidate : candidates) {
+            if (candidate.rule.appliesTo(method) && candidate.pattern.matches(path)) {
+                matching.add(candidate.rule);
+            }
+        }
+        return matching;
+    }
+
+    private static String firstSegment(PathContainer path) {
+        List<PathContainer.Element> elements = path.elements();
+        return elements.size() > 1 && elements.get(1) instanceof PathContainer.PathSegment segment
+                ? segment.valueToMatch()
+                : "";
+    }
+}

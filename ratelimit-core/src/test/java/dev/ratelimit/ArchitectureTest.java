@@ -1,0 +1,199 @@
+package dev.ratelimit;
+
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.codeUnits;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static java.util.stream.Collectors.toCollection;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.AccessTarget.CodeUnitCallTarget;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import java.time.Clock;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.NullMarked;
+
+/** Holds the direction of imports, the names and the numbers to what CONTRIBUTING.md says of them. */
+@AnalyzeClasses(packages = "dev.ratelimit", importOptions = ImportOption.DoNotIncludeTests.class)
+class ArchitectureTest {
+
+    private static final String ROOT = "dev.ratelimit";
+    private static final String ALGORITHM = "dev.ratelimit.algorithm";
+    private static final String STORE = "dev.ratelimit.store";
+    private static final String JDBC = "dev.ratelimit.store.jdbc";
+    private static final String ENGINE = "dev.ratelimit.engine";
+    private static final String UPKEEP = "dev.ratelimit.upkeep";
+    private static final String SCHEMA = "dev.ratelimit.schema";
+    private static final String RULE = "dev.ratelimit.rule";
+
+    private static final String LOGGING = "org.slf4j";
+
+    /** What each package may import beside itself, the JDK and the annotations of JSpecify. */
+    private static final Map<String, List<String>> MAY_IMPORT = Map.of(
+            ROOT, List.of(),
+            ALGORITHM, List.of(ROOT),
+            STORE, List.of(ROOT, ALGORITHM),
+            JDBC, List.of(ROOT, ALGORITHM, STORE, LOGGING, "org.sqlite"),
+            ENGINE, List.of(ROOT, ALGORITHM, STORE, LOGGING),
+            UPKEEP, List.of(ROOT, STORE, LOGGING),
+            SCHEMA, List.of(JDBC, "org.flywaydb.core", "org.flywaydb.core.api.."),
+            RULE, List.of(ROOT, "org.springframework.http.server", "org.springframework.web.util.pattern"));
+
+    @ArchTest
+    static void everyPackageIsToldWhatItMayImport(JavaClasses classes) {
+        assertThat(MAY_IMPORT.keySet()).as("packages of MAY_IMPORT").containsAll(packageNames(classes));
+    }
+
+    @ArchTest
+    static void importsGoInOneDirection(JavaClasses classes) {
+        for (String name : packageNames(classes)) {
+            List<String> allowed = new ArrayList<>(List.of(name, "java..", "javax.sql", "org.jspecify.annotations"));
+            allowed.addAll(MAY_IMPORT.getOrDefault(name, List.of()));
+            classes()
+                    .that()
+                    .resideInAPackage(name)
+                    .should()
+                    .onlyDependOnClassesThat()
+                    .resideInAnyPackage(allowed.toArray(String[]::new))
+                    .check(classes);
+        }
+    }
+
+    @ArchTest
+    static final ArchRule noPackagesFormACycle = slices().assignedFrom(new SliceAssignment() {
+                @Override
+                public SliceIdentifier getIdentifierOf(JavaClass type) {
+                    return type.getPackageName().startsWith(ROOT)
+                            ? SliceIdentifier.of(type.getPackageName())
+                            : SliceIdentifier.ignore();
+                }
+
+                @Override
+                public String getDescription() {
+                    return "packages";
+                }
+            })
+            .should()
+            .beFreeOfCycles();
+
+    @ArchTest
+    static final ArchRule onlyTheStoresOnDatabasesSpeakSql = noClasses()
+            .that()
+            .resideOutsideOfPackage(JDBC)
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("java.sql");
+
+    @ArchTest
+    static final ArchRule onlyStoresAndSchemaKnowDataSources = noClasses()
+            .that()
+            .resideOutsideOfPackages(JDBC, SCHEMA)
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("javax.sql");
+
+    @ArchTest
+    static void everyPackageIsNullMarked(JavaClasses classes) {
+        assertThat(packageNames(classes))
+                .as("packages with a package-info that is @NullMarked")
+                .isNotEmpty()
+                .allMatch(name -> classes.getPackage(name).isAnnotatedWith(NullMarked.class));
+    }
+
+    @ArchTest
+    static final ArchRule namesSayWhatAThingIs = noClasses()
+            .should()
+            .haveSimpleNameEndingWith("Impl")
+            .orShould()
+            .haveSimpleNameEndingWith("Utils")
+            .orShould()
+            .haveSimpleNameEndingWith("Util")
+            .orShould()
+            .haveSimpleNameEndingWith("Helper")
+            .orShould()
+            .haveSimpleNameEndingWith("Manager");
+
+    @ArchTest
+    static final ArchRule fieldsAreWhole =
+            fields().that().areDeclaredInClassesThat(whereStateIs()).should().notHaveRawType(isFloating());
+
+    @ArchTest
+    static final ArchRule arithmeticIsWhole = codeUnits()
+            .that()
+            .areDeclaredInClassesThat(whereStateIs())
+            .should()
+            .notHaveRawReturnType(isFloating())
+            .andShould()
+            .notHaveRawParameterTypes(anyIsFloating());
+
+    @ArchTest
+    static final ArchRule nothingFloatingIsCalled = noClasses()
+            .that(whereStateIs())
+            .should()
+            .callCodeUnitWhere(describe(
+                    "takes or gives a floating-point number",
+                    call -> isFloating().test(call.getTarget().getRawReturnType())
+                            || anyIsFloating().test(call.getTarget().getRawParameterTypes())));
+
+    @ArchTest
+    static final ArchRule storesAndArithmeticDoNotSleep = noClasses()
+            .that(whereStateIs())
+            .should()
+            .callCodeUnitWhere(describe(
+                    "sleeps",
+                    call -> call.getTargetOwner().isEquivalentTo(Thread.class)
+                            && call.getName().equals("sleep")));
+
+    /** What reads the time of the machine by itself, instead of from the clock that it was given. */
+    @ArchTest
+    static final ArchRule storesAndArithmeticAreGivenTheTime = noClasses()
+            .that(whereStateIs())
+            .should()
+            .callCodeUnitWhere(describe("reads the clock of the machine", call -> readsTheClock(call.getTarget())));
+
+    private static boolean readsTheClock(CodeUnitCallTarget target) {
+        JavaClass owner = target.getOwner();
+        boolean ofSystem = owner.isEquivalentTo(System.class)
+                && Set.of("currentTimeMillis", "nanoTime").contains(target.getName());
+        boolean ofTime = owner.getPackageName().equals("java.time")
+                && target.getName().equals("now")
+                && !owner.isAssignableTo(InstantSource.class);
+        return ofSystem || ofTime || owner.isEquivalentTo(Clock.class);
+    }
+
+    private static DescribedPredicate<JavaClass> whereStateIs() {
+        return resideInAPackage(ALGORITHM).or(resideInAnyPackage(STORE, JDBC));
+    }
+
+    private static DescribedPredicate<JavaClass> isFloating() {
+        Set<String> names = Set.of("double", "float", "java.lang.Double", "java.lang.Float");
+        return describe(
+                "floating point",
+                type -> names.contains(type.getBaseComponentType().getName()));
+    }
+
+    private static DescribedPredicate<List<JavaClass>> anyIsFloating() {
+        return describe("with floating point", types -> types.stream().anyMatch(isFloating()));
+    }
+
+    private static Set<String> packageNames(JavaClasses classes) {
+        return classes.stream().map(JavaClass::getPackageName).collect(toCollection(TreeSet::new));
+    }
+}

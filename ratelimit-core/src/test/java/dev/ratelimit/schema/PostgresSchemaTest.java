@@ -1,0 +1,269 @@
+package dev.ratelimit.schema;
+
+import static dev.ratelimit.schema.Migrations.atOnce;
+import static dev.ratelimit.schema.Migrations.execute;
+import static dev.ratelimit.schema.Migrations.query;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.Limits;
+import dev.ratelimit.Outcome;
+import dev.ratelimit.Subject;
+import dev.ratelimit.engine.StoreRateLimiter;
+import dev.ratelimit.store.jdbc.PostgresLimitStore;
+import dev.ratelimit.testing.TestPostgres;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import javax.sql.DataSource;
+import org.flywaydb.core.Flyway;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.ds.PGSimpleDataSource;
+
+class PostgresSchemaTest {
+
+    private static final String DIALECT = "postgresql";
+
+    private final DataSource dataSource = TestPostgres.instance().dataSource();
+    private final String schema = TestPostgres.instance().freshSchema();
+
+    private List<String> tables(String name) {
+        return query(
+                dataSource, "SELECT tablename FROM pg_tables WHERE schemaname = '" + name + "' ORDER BY tablename");
+    }
+
+    private List<String> appliedVersions(String name) {
+        return query(
+                dataSource,
+                "SELECT version FROM \"" + name + "\".ratelimit_schema_history WHERE type = 'SQL' AND success"
+                        + " ORDER BY installed_rank");
+    }
+
+    private void assertCurrent(String name) {
+        assertThat(tables(name)).contains("rate_limits", "rate_limit_penalties", "ratelimit_schema_history");
+        assertThat(appliedVersions(name)).isEqualTo(Migrations.known(DIALECT));
+    }
+
+    /** Everything in the schema with the transaction that last changed it, and the rows of the history likewise. */
+    private List<String> contents() {
+        return query(dataSource, """
+                SELECT 'schema ' || xmin || ' ' || nspname FROM pg_namespace WHERE nspname = '%1$s'
+                UNION ALL SELECT 'relation ' || xmin || ' ' || oid || ' ' || relname FROM pg_class
+                    WHERE relnamespace = '%1$s'::regnamespace
+                UNION ALL SELECT 'function ' || xmin || ' ' || oid || ' ' || proname FROM pg_proc
+                    WHERE pronamespace = '%1$s'::regnamespace
+                UNION ALL SELECT 'column ' || a.xmin || ' ' || attrelid || ' ' || attname FROM pg_attribute a
+                    JOIN pg_class c ON c.oid = attrelid WHERE relnamespace = '%1$s'::regnamespace
+                UNION ALL SELECT 'history ' || xmin || ' ' || installed_rank FROM "%1$s".ratelimit_schema_history
+                ORDER BY 1
+                """.formatted(schema));
+    }
+
+    @Test
+    void aFreshDatabaseGetsTheTables() {
+        Schema.migrate(dataSource, schema);
+
+        assertCurrent(schema);
+    }
+
+    @Test
+    void aCurrentSchemaIsLeftAsItIs() {
+        Schema.migrate(dataSource, schema);
+        List<String> before = contents();
+
+        Schema.migrate(dataSource, schema);
+
+        assertThat(contents()).isEqualTo(before).hasSizeGreaterThan(20);
+    }
+
+    @Test
+    void anOlderSchemaIsMigrated() {
+        Migrations.flywayLikeOurs(dataSource, DIALECT)
+                .schemas(schema)
+                .defaultSchema(schema)
+                .target("1")
+                .load()
+                .migrate();
+        assertThat(appliedVersions(schema)).containsExactly("1");
+        execute(dataSource, "INSERT INTO " + schema + ".rate_limits(user_id, resource) VALUES ('user:alice', 'api')");
+
+        Schema.migrate(dataSource, schema);
+
+        assertCurrent(schema);
+        assertThat(query(dataSource, "SELECT user_id FROM " + schema + ".rate_limits"))
+                .containsExactly("user:alice");
+    }
+
+    @Test
+    void instancesThatStartAtOnceMigrateOnce() throws Exception {
+        atOnce(6, () -> Schema.migrate(separateDataSource(), schema));
+
+        assertCurrent(schema);
+    }
+
+    @Test
+    void instancesThatStartAtOnceInAnEmptySchemaMigrateOnce() throws Exception {
+        execute(dataSource, "CREATE SCHEMA " + schema);
+
+        atOnce(6, () -> Schema.migrate(separateDataSource(), schema));
+
+        assertCurrent(schema);
+    }
+
+    @Test
+    void instancesThatStartAtOnceBesideTablesOfTheApplicationMigrateOnce() throws Exception {
+        execute(dataSource, "CREATE SCHEMA " + schema, "CREATE TABLE " + schema + ".campaigns (id int)");
+
+        atOnce(6, () -> Schema.migrate(separateDataSource(), schema));
+
+        assertCurrent(schema);
+        assertThat(query(
+                        dataSource, "SELECT count(*) FROM " + schema + ".ratelimit_schema_history WHERE version = '0'"))
+                .containsExactly("1");
+    }
+
+    private static DataSource separateDataSource() {
+        PGSimpleDataSource separate = new PGSimpleDataSource();
+        separate.setURL(TestPostgres.instance().jdbcUrl());
+        return separate;
+    }
+
+    @Test
+    void aNewerSchemaIsRefusedAndLeftAsItIs() {
+        Schema.migrate(dataSource, schema);
+        insertHistory(998);
+        insertHistory(999);
+        List<String> before = contents();
+
+        assertThatThrownBy(() -> Schema.migrate(dataSource, schema))
+                .isInstanceOf(SchemaException.class)
+                .hasMessage("the PostgreSQL schema " + schema + " is at version 999, but this version of the library"
+                        + " knows none beyond " + Migrations.newest(DIALECT) + "; use a version of the library that is"
+                        + " as new as the newest that has run on this database");
+        assertThat(contents()).isEqualTo(before);
+    }
+
+    private void insertHistory(int version) {
+        execute(
+                dataSource,
+                "INSERT INTO " + schema + ".ratelimit_schema_history(installed_rank, version, description, type,"
+                        + " script, checksum, installed_by, execution_time, success) VALUES (" + version + ", '"
+                        + version + "', 'from the future', 'SQL', 'V" + version + "__from_the_future.sql', 1, '', 1,"
+                        + " true)");
+    }
+
+    @Test
+    void schemasOfOneDatabaseAreIndependent() {
+        String other = TestPostgres.instance().freshSchema();
+        Schema.migrate(dataSource, schema);
+        assertThat(tables(other)).isEmpty();
+        Schema.migrate(dataSource, other);
+        assertCurrent(schema);
+        assertCurrent(other);
+        Limit once = Limit.named("api").fixedWindow(1, Duration.ofHours(1)).build();
+        LimitRequest request = LimitRequest.of(Subject.user("alice"), "api");
+
+        try (StoreRateLimiter here = new StoreRateLimiter(new PostgresLimitStore(dataSource, schema), Limits.of(once));
+                StoreRateLimiter there =
+                        new StoreRateLimiter(new PostgresLimitStore(dataSource, other), Limits.of(once))) {
+            assertThat(here.decide(request).limits()).hasSize(1).allMatch(each -> each.outcome() == Outcome.ALLOWED);
+            assertThat(there.decide(request).limits()).hasSize(1).allMatch(each -> each.outcome() == Outcome.ALLOWED);
+            assertThat(here.decide(request).limits()).hasSize(1).noneMatch(each -> each.outcome() == Outcome.ALLOWED);
+        }
+    }
+
+    @Test
+    void aSchemaNameKeepsItsCapitals() {
+        String name = "Test$" + schema.substring("test".length());
+
+        Schema.migrate(dataSource, name);
+
+        assertCurrent(name);
+        assertThat(tables(name.toLowerCase(Locale.ROOT))).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                " ",
+                "my schema",
+                "7up",
+                "a-b",
+                "a.b",
+                "a\"b",
+                "a;DROP SCHEMA public",
+                "größe",
+                "$a",
+                "a\n",
+                "a234567890123456789012345678901234567890123456789012345678901234"
+            })
+    void anOddSchemaNameIsRefused(String name) {
+        String message = "schema is '" + name + "'; write 1 to 63 letters, digits, '_' or '$', a letter or '_' first";
+
+        assertThatThrownBy(() -> Schema.migrate(dataSource, name))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(message);
+        assertThatThrownBy(() -> new PostgresLimitStore(dataSource, name))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(message);
+    }
+
+    @Test
+    void theApplicationsTablesAndMigrationsAreLeftAlone(@TempDir Path migrations) throws IOException {
+        Files.writeString(
+                migrations.resolve("V1__campaigns.sql"),
+                "CREATE TABLE campaigns (id int); INSERT INTO campaigns VALUES (7);");
+        Flyway application = Flyway.configure()
+                .dataSource(dataSource)
+                .schemas(schema)
+                .locations("filesystem:" + migrations)
+                .load();
+        application.migrate();
+        String historyOfTheApplication = "SELECT xmin || script FROM " + schema
+                + ".flyway_schema_history WHERE type = 'SQL' ORDER BY installed_rank";
+        List<String> history = query(dataSource, historyOfTheApplication);
+
+        Schema.migrate(dataSource, schema);
+
+        assertCurrent(schema);
+        assertThat(query(dataSource, "SELECT id FROM " + schema + ".campaigns")).containsExactly("7");
+        assertThat(query(dataSource, historyOfTheApplication)).hasSize(1).isEqualTo(history);
+        Files.writeString(migrations.resolve("V2__players.sql"), "CREATE TABLE players (id int);");
+        assertThat(application.migrate().migrationsExecuted).isEqualTo(1);
+        assertCurrent(schema);
+    }
+
+    @Test
+    void aTableOfTheApplicationWithTheSameNameIsSaidAndNothingIsChanged() {
+        execute(dataSource, "CREATE SCHEMA " + schema, "CREATE TABLE " + schema + ".rate_limit_penalties (mine text)");
+
+        for (int start = 1; start <= 2; start++) {
+            assertThatThrownBy(() -> Schema.migrate(dataSource, schema))
+                    .isInstanceOf(SchemaException.class)
+                    .hasMessageStartingWith(
+                            "the PostgreSQL schema " + schema + " could not be brought to the current version: ")
+                    .hasMessageContaining("relation \"rate_limit_penalties\" already exists");
+            assertThat(tables(schema)).containsExactly("rate_limit_penalties", "ratelimit_schema_history");
+        }
+    }
+
+    @Test
+    void theSearchPathOfPooledConnectionsIsLeftAsItWas() {
+        List<String> before = query(dataSource, "SHOW search_path");
+
+        Schema.migrate(dataSource, schema);
+
+        for (int connection = 0; connection < 20; connection++) {
+            assertThat(query(dataSource, "SHOW search_path")).isEqualTo(before);
+        }
+    }
+}

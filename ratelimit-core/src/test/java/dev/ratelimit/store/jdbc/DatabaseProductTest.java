@@ -1,0 +1,104 @@
+package dev.ratelimit.store.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ratelimit.schema.Schema;
+import dev.ratelimit.store.LimitStoreException;
+import dev.ratelimit.testing.TestPostgres;
+import java.lang.reflect.Proxy;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.SQLException;
+import java.util.Map;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class DatabaseProductTest {
+
+    @Test
+    void realDatabasesAreKnown(@TempDir Path folder) {
+        assertThat(DatabaseProduct.of(TestPostgres.instance().dataSource())).isEqualTo(DatabaseProduct.POSTGRESQL);
+        assertThat(DatabaseProduct.of(
+                        SqliteFile.at(folder.resolve("ratelimit.db")).dataSource()))
+                .isEqualTo(DatabaseProduct.SQLITE);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "SQLite, 3.51.3, SQLITE",
+        "SQLite, 3.51.10, SQLITE",
+        "SQLite, 3.52.0, SQLITE",
+        "SQLite, 4, SQLITE",
+        "PostgreSQL, 14, POSTGRESQL",
+        "PostgreSQL, 14.0, POSTGRESQL",
+        "PostgreSQL, 18.1 (Debian 18.1-1), POSTGRESQL",
+        "PostgreSQL, 19beta1, POSTGRESQL",
+        "postgresql, 18.1, POSTGRESQL"
+    })
+    void versionsThatAreNewEnoughAreTaken(String name, String version, DatabaseProduct product) {
+        assertThat(DatabaseProduct.of(database(name, version))).isEqualTo(product);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"3.51.2", "3.9.99", "3.51", "2.99.99", "''"})
+    void anOlderSqliteIsRefused(String version) {
+        assertThatThrownBy(() -> DatabaseProduct.of(database("SQLite", version)))
+                .isInstanceOf(UnsupportedDatabaseException.class)
+                .hasMessage("rate limits cannot be kept in SQLite " + version
+                        + "; use 3.51.3 or later: older ones can lose committed changes in WAL mode");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"13", "13.22 (Debian 13.22-1)", "9.6.24"})
+    void anOlderPostgresIsRefused(String version) {
+        assertThatThrownBy(() -> DatabaseProduct.of(database("PostgreSQL", version)))
+                .isInstanceOf(UnsupportedDatabaseException.class)
+                .hasMessage("rate limits cannot be kept in PostgreSQL " + version
+                        + "; use 14 or later: older ones are no longer maintained");
+    }
+
+    @Test
+    void anUnknownProductIsRefusedByName() {
+        DataSource mysql = database("MySQL", "8.4");
+        String message = "rate limits cannot be kept in MySQL 8.4; use PostgreSQL 14 or later, or SQLite";
+
+        assertThatThrownBy(() -> DatabaseProduct.of(mysql))
+                .isInstanceOf(UnsupportedDatabaseException.class)
+                .hasMessage(message);
+        assertThatThrownBy(() -> Schema.migrate(mysql, "public"))
+                .isInstanceOf(UnsupportedDatabaseException.class)
+                .hasMessage(message);
+    }
+
+    @Test
+    void aDatabaseThatCannotBeAskedIsSaid() {
+        DataSource down = proxy(DataSource.class, Map.of());
+
+        assertThatThrownBy(() -> DatabaseProduct.of(down))
+                .isInstanceOf(LimitStoreException.class)
+                .hasMessage("the database cannot be asked what it is: getConnection is not there");
+    }
+
+    /** A database that says it is this, and nothing else. */
+    private static DataSource database(String name, String version) {
+        DatabaseMetaData metaData = proxy(
+                DatabaseMetaData.class, Map.of("getDatabaseProductName", name, "getDatabaseProductVersion", version));
+        Connection connection = proxy(Connection.class, Map.of("getMetaData", metaData, "close", ""));
+        return proxy(DataSource.class, Map.of("getConnection", connection));
+    }
+
+    private static <T> T proxy(Class<T> type, Map<String, Object> answers) {
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (self, method, given) -> {
+            Object answer = answers.get(method.getName());
+            if (answer == null) {
+                throw new SQLException(method.getName() + " is not there");
+            }
+            return method.getReturnType() == void.class ? null : answer;
+        }));
+    }
+}

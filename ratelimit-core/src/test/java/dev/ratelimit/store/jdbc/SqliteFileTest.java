@@ -1,0 +1,149 @@
+package dev.ratelimit.store.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.Limits;
+import dev.ratelimit.Subject;
+import dev.ratelimit.engine.StoreRateLimiter;
+import dev.ratelimit.schema.Schema;
+import dev.ratelimit.store.LimitStoreException;
+import dev.ratelimit.testing.SettableClock;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SqliteFileTest {
+
+    private static final Limit LIMIT =
+            Limit.named("api").fixedWindow(5, Duration.ofHours(1)).build();
+
+    private static final String NO_DATABASE = "; choose the path of an SQLite database that this process may write to,"
+            + " or of a file that does not exist yet";
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    @DisabledOnOs(OS.WINDOWS)
+    void onlyTheOwnerMayReadAndWriteTheFiles() throws IOException {
+        SqliteFile file = SqliteFile.at(folder.resolve("ratelimit.db"));
+        Schema.migrate(file);
+        TreeMap<String, String> rights = new TreeMap<>();
+        try (SqliteLimitStore store = new SqliteLimitStore(file, new SettableClock())) {
+            decide(store);
+            try (Stream<Path> files = Files.list(folder)) {
+                for (Path each : files.toList()) {
+                    rights.put(
+                            each.getFileName().toString(),
+                            PosixFilePermissions.toString(Files.getPosixFilePermissions(each)));
+                }
+            }
+        }
+
+        assertThat(rights)
+                .containsOnlyKeys("ratelimit.db", "ratelimit.db-shm", "ratelimit.db-wal", "ratelimit.db.lock")
+                .allSatisfy((name, right) -> assertThat(right).as(name).isEqualTo("rw-------"));
+    }
+
+    private static void decide(SqliteLimitStore store) {
+        try (StoreRateLimiter limiter = new StoreRateLimiter(store, Limits.of(LIMIT))) {
+            assertThat(limiter.decide(LimitRequest.of(Subject.user("alice"), "api"))
+                            .remaining())
+                    .isEqualTo(4);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "with blanks",
+                "what?",
+                "a?mode=ro&b",
+                "100%",
+                "%41",
+                "#1",
+                "a;b",
+                "größe 名前",
+                "'quoted'",
+                "file:a"
+            })
+    void theFileIsWhereItWasAskedForWhateverTheFolderIsCalled(String name) throws IOException {
+        Path path = Files.createDirectory(folder.resolve(name)).resolve("ratelimit.db");
+
+        Schema.migrate(SqliteFile.at(path));
+        try (SqliteLimitStore store = new SqliteLimitStore(SqliteFile.at(path), new SettableClock())) {
+            decide(store);
+        }
+
+        assertThat(path).isNotEmptyFile();
+        try (Stream<Path> all = Files.list(folder)) {
+            assertThat(all).containsExactly(path.getParent());
+        }
+    }
+
+    @Test
+    void aPathInAFolderThatDoesNotExistIsSaid() {
+        Path path = folder.resolve("missing").resolve("ratelimit.db");
+
+        assertThatThrownBy(() -> Schema.migrate(SqliteFile.at(path)))
+                .isInstanceOf(LimitStoreException.class)
+                .hasMessage("the SQLite file " + path + " cannot be used (java.nio.file.NoSuchFileException: " + path
+                        + ".lock); choose a path in a folder that exists and that this process may write to");
+        assertThat(path.getParent()).doesNotExist();
+    }
+
+    @Test
+    void aFolderInPlaceOfTheFileIsSaid() throws IOException {
+        Path path = Files.createDirectory(folder.resolve("ratelimit.db"));
+
+        assertThatThrownBy(() -> Schema.migrate(SqliteFile.at(path)))
+                .isInstanceOf(LimitStoreException.class)
+                .hasMessageStartingWith("the SQLite file " + path + " cannot be used (")
+                .hasMessageContaining("SQLITE_CANTOPEN")
+                .hasMessageEndingWith(NO_DATABASE);
+    }
+
+    @Test
+    void aFileThatIsNoDatabaseIsSaidAndLeftAsItIs() throws IOException {
+        Path path = folder.resolve("ratelimit.db");
+        String text = "These are notes, not a database.\n".repeat(100);
+        Files.writeString(path, text);
+
+        assertThatThrownBy(() -> Schema.migrate(SqliteFile.at(path)))
+                .isInstanceOf(LimitStoreException.class)
+                .hasMessageStartingWith("the SQLite file " + path + " cannot be used (")
+                .hasMessageContaining("SQLITE_NOTADB")
+                .hasMessageEndingWith(NO_DATABASE);
+        assertThat(path).hasContent(text);
+    }
+
+    @Test
+    void aFileInAnotherJournalModeIsBroughtIntoWal() throws Exception {
+        SqliteFile file = SqliteFile.at(folder.resolve("ratelimit.db"));
+        try (var connection = file.dataSource().getConnection();
+                var statement = connection.createStatement()) {
+            statement.execute("CREATE TABLE campaigns (id INTEGER)");
+        }
+
+        file.exclusively(file::prepare);
+
+        try (var connection = file.dataSource().getConnection();
+                var statement = connection.createStatement();
+                var mode = statement.executeQuery("PRAGMA journal_mode")) {
+            assertThat(mode.getString(1)).isEqualTo("wal");
+        }
+    }
+}

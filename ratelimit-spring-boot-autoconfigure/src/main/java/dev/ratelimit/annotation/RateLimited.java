@@ -1,0 +1,55 @@
+package dev.ratelimit.annotation;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Inherited;
+import java.lang.annotation.Repeatable;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.springframework.core.annotation.AliasFor;
+
+/**
+ * Puts a limit on a method, or on all methods of a class that have none of their own. A call that the limit denies
+ * throws {@link dev.ratelimit.RateLimitExceededException}, which a web request turns into 429. Several of them are
+ * decided all-or-nothing.
+ *
+ * <p>The expressions are of the Spring Expression Language. They see the arguments by name ({@code #form}), beans
+ * ({@code @tenants}), and in a web request {@code #request}.
+ */
+@Documented
+@Inherited
+@Retention(RetentionPolicy.RUNTIME)
+@Target({ElementType.METHOD, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
+@Repeatable(RateLimited.Several.class)
+public @interface RateLimited {
+
+    /** The name of the limit. */
+    @AliasFor("limit")
+    String value() default "";
+
+    /** The name of the limit. */
+    @AliasFor("value")
+    String limit() default "";
+
+    /** An expression for whose count it is. Without one: the user, or the client's address when nobody is logged in. */
+    String key() default "";
+
+    /** An expression for what the call costs. Without one: the cost of the limit. */
+    String cost() default "";
+
+    /**
+     * An expression for whether the call counts, evaluated afterwards; it also sees {@code #result}, {@code #exception}
+     * and, in a web request, {@code #status}. The call is charged before it is made and the charge taken back if it
+     * does not count, so that parallel calls cannot slip through.
+     */
+    String countWhen() default "";
+
+    @Documented
+    @Inherited
+    @Retention(RetentionPolicy.RUNTIME)
+    @Target({ElementType.METHOD, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
+    @interface Several {
+        RateLimited[] value();
+    }
+}

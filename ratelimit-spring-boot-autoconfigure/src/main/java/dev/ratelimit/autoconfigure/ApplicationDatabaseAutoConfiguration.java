@@ -1,0 +1,39 @@
+package dev.ratelimit.autoconfigure;
+
+import com.zaxxer.hikari.HikariDataSource;
+import java.sql.SQLException;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
+import org.springframework.context.annotation.Bean;
+
+/** Finds out where the application's database is, without taking a connection of it. */
+@AutoConfiguration(
+        before = RateLimitAutoConfiguration.class,
+        afterName = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
+@ConditionalOnClass({JdbcConnectionDetails.class, HikariDataSource.class})
+@ConditionalOnSingleCandidate(DataSource.class)
+@ConditionalOnProperty(name = "ratelimit.enabled", matchIfMissing = true)
+public final class ApplicationDatabaseAutoConfiguration {
+
+    @Bean
+    @Nullable
+    ApplicationDatabase rateLimitApplicationDatabase(
+            DataSource dataSource, ObjectProvider<JdbcConnectionDetails> details) throws SQLException {
+        if (dataSource.isWrapperFor(HikariDataSource.class)) {
+            HikariDataSource pool = dataSource.unwrap(HikariDataSource.class);
+            if (pool.getJdbcUrl() != null) {
+                return new ApplicationDatabase(pool.getJdbcUrl(), pool.getUsername(), pool.getPassword());
+            }
+        }
+        JdbcConnectionDetails known = details.getIfAvailable();
+        return known == null
+                ? null
+                : new ApplicationDatabase(known.getJdbcUrl(), known.getUsername(), known.getPassword());
+    }
+}

@@ -1,0 +1,222 @@
+package dev.ratelimit.autoconfigure;
+
+import dev.ratelimit.FailurePolicy;
+import dev.ratelimit.store.jdbc.SqliteFile.Synchronous;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * What can be configured.
+ *
+ * @param enabled whether requests and annotated methods are limited at all
+ * @param limits the limits, by name
+ * @param rules which requests limits apply to, by name or as a list
+ * @param onFailure what happens to a request when no decision can be had, unless its rule says otherwise
+ * @param identity how clients are told apart
+ * @param headers what is written into responses
+ * @param exempt requests that no limit applies to
+ * @param filter where the filters stand among others
+ * @param store where state is kept
+ * @param grouping how requests that wait at the same moment are decided together
+ * @param upkeep how expired state is deleted
+ */
+@ConfigurationProperties("ratelimit")
+record RateLimitProperties(
+        @DefaultValue("true") boolean enabled,
+        @DefaultValue Map<String, LimitSpec> limits,
+        @DefaultValue Map<String, RuleSpec> rules,
+        @DefaultValue("open") FailurePolicy onFailure,
+        @DefaultValue Identity identity,
+        @DefaultValue Headers headers,
+        @DefaultValue Exempt exempt,
+        @DefaultValue Filter filter,
+        @DefaultValue Store store,
+        @DefaultValue GroupingSpec grouping,
+        @DefaultValue UpkeepSpec upkeep) {
+
+    /**
+     * A limit as it is written; what belongs to another algorithm is refused.
+     *
+     * @param base the name of a limit whose properties apply where this one says nothing
+     * @param algorithm how it counts: fixed-window, sliding-window, sliding-log, token-bucket, leaky-bucket
+     * @param maxRequests windows and logs: the most requests in a window
+     * @param window windows and logs: a time such as 1m; for fixed-window also hour, day, week or month
+     * @param zone the time zone of a window of the calendar, such as Europe/Berlin
+     * @param burst token-bucket: how many tokens it holds
+     * @param refill token-bucket: a rate such as 1/s, 60/m or 5/15m
+     * @param capacity leaky-bucket: how much it holds
+     * @param drain leaky-bucket: a rate such as 1/s, 60/m or 5/15m
+     * @param maxWait leaky-bucket: how long a request may wait for its turn; without it, what does not fit is denied
+     * @param cost what a request is charged
+     * @param minInterval the least time between two allowed requests
+     * @param penalties for how long a subject is denied after so many violations
+     * @param forgetAfter how long after the last violation the count of violations starts anew
+     */
+    record LimitSpec(
+            @Nullable String base,
+            @Nullable String algorithm,
+            @Nullable String maxRequests,
+            @Nullable String window,
+            @Nullable String zone,
+            @Nullable String burst,
+            @Nullable String refill,
+            @Nullable String capacity,
+            @Nullable String drain,
+            @Nullable String maxWait,
+            @Nullable String cost,
+            @Nullable String minInterval,
+            @Nullable List<PenaltySpec> penalties,
+            @Nullable String forgetAfter) {}
+
+    /**
+     * A tier of penalties.
+     *
+     * @param after how many violations it takes
+     * @param block how long the subject is denied
+     */
+    record PenaltySpec(@Nullable String after, @Nullable String block) {}
+
+    /**
+     * A rule as it is written.
+     *
+     * @param name its name; without one, the key under which it stands
+     * @param priority rules of higher priority come first
+     * @param path a path pattern such as /api/**
+     * @param methods the methods of HTTP it applies to; all without any. GET covers HEAD
+     * @param key whose count it is: user, ip, user+ip, session, api-key, header:NAME, bean:NAME or an expression
+     * @param limits the names of the limits
+     * @param onFailure what happens to a request when no decision can be had
+     */
+    record RuleSpec(
+            @Nullable String name,
+            @DefaultValue("0") int priority,
+            @Nullable String path,
+            @DefaultValue Set<String> methods,
+            @DefaultValue("user") String key,
+            @DefaultValue List<String> limits,
+            @Nullable FailurePolicy onFailure) {}
+
+    /**
+     * How clients are told apart.
+     *
+     * @param trustedProxies addresses and ranges whose X-Forwarded-For and Forwarded headers are believed
+     * @param ipv6Prefix how many leading bits of an IPv6 address stand for one client
+     */
+    record Identity(
+            @DefaultValue List<String> trustedProxies,
+            @DefaultValue("64") int ipv6Prefix) {}
+
+    /**
+     * What is written into responses.
+     *
+     * @param legacy whether to write X-RateLimit-Limit, X-RateLimit-Remaining and X-RateLimit-Reset
+     * @param standard whether to write RateLimit-Policy and RateLimit
+     */
+    record Headers(
+            @DefaultValue("true") boolean legacy,
+            @DefaultValue("true") boolean standard) {}
+
+    /**
+     * Requests that no limit applies to.
+     *
+     * @param authorities whoever has one of these authorities, such as ROLE_ADMIN
+     * @param addresses clients in these addresses and ranges
+     * @param paths path patterns such as /health/**
+     */
+    record Exempt(
+            @DefaultValue Set<String> authorities,
+            @DefaultValue List<String> addresses,
+            @DefaultValue List<String> paths) {}
+
+    /**
+     * Where the filters stand. Spring Security's stands at -100.
+     *
+     * @param orderBeforeAuthentication the order of the filter for rules that do not need to know the user
+     * @param orderAfterAuthentication the order of the filter for rules that do
+     */
+    record Filter(
+            @DefaultValue("-110") int orderBeforeAuthentication,
+            @DefaultValue("-90") int orderAfterAuthentication) {}
+
+    /**
+     * Where state is kept.
+     *
+     * @param type auto takes the PostgreSQL database of the application if it has one, else an SQLite file
+     * @param deadline how long a request waits for a decision at most
+     * @param sqlite the SQLite file
+     * @param postgresql the PostgreSQL database
+     */
+    record Store(
+            @DefaultValue("auto") StoreType type,
+            @DefaultValue("100ms") Duration deadline,
+            @DefaultValue Sqlite sqlite,
+            @DefaultValue Postgresql postgresql) {}
+
+    /** The kinds of stores. */
+    enum StoreType {
+        AUTO,
+        SQLITE,
+        POSTGRESQL,
+        MEMORY
+    }
+
+    /**
+     * The SQLite file.
+     *
+     * @param path where it is
+     * @param synchronous full puts every decision on the disk before it is answered
+     */
+    record Sqlite(
+            @DefaultValue("ratelimit.db") String path,
+            @DefaultValue("normal") Synchronous synchronous) {}
+
+    /**
+     * The PostgreSQL database.
+     *
+     * @param url its JDBC URL; without one, the database of the application
+     * @param username the user, if the URL names none
+     * @param password the password, if the URL names none
+     * @param schema the schema of the tables, which is created if it does not exist
+     * @param poolSize how many connections are kept, apart from those of the application
+     */
+    record Postgresql(
+            @Nullable String url,
+            @Nullable String username,
+            @Nullable String password,
+            @DefaultValue("public") String schema,
+            @DefaultValue("4") int poolSize) {
+
+        /** Keeps the password out of logs. */
+        @Override
+        public String toString() {
+            return "Postgresql[url=" + url + ", schema=" + schema + "]";
+        }
+    }
+
+    /**
+     * How requests are decided together.
+     *
+     * @param groupsInFlight how many groups may be at the store at once; by default 1 on SQLite and 2 on PostgreSQL
+     * @param maxGroupSize how many requests a group holds at most
+     * @param maxWaiting how many requests may wait in all
+     */
+    record GroupingSpec(
+            @Nullable Integer groupsInFlight,
+            @DefaultValue("256") int maxGroupSize,
+            @DefaultValue("10000") int maxWaiting) {}
+
+    /**
+     * How expired state is deleted.
+     *
+     * @param interval how often
+     * @param keep how long it is kept after it has expired
+     */
+    record UpkeepSpec(
+            @DefaultValue("10m") Duration interval,
+            @DefaultValue("1h") Duration keep) {}
+}

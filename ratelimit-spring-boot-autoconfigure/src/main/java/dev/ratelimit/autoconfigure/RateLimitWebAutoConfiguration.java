@@ -1,0 +1,212 @@
+package dev.ratelimit.autoconfigure;
+
+import dev.ratelimit.Limits;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.annotation.RateLimited;
+import dev.ratelimit.annotation.RateLimitedInterceptor;
+import dev.ratelimit.rule.AddressRange;
+import dev.ratelimit.rule.RuleBook;
+import dev.ratelimit.web.ClientAddresses;
+import dev.ratelimit.web.Exemptions;
+import dev.ratelimit.web.OriginalConnectionValve;
+import dev.ratelimit.web.ProblemRejectionHandler;
+import dev.ratelimit.web.RateLimitExceptionResolver;
+import dev.ratelimit.web.RateLimitFilter;
+import dev.ratelimit.web.RateLimitFilter.Phase;
+import dev.ratelimit.web.RateLimitHeaders;
+import dev.ratelimit.web.RateLimitRejectionHandler;
+import dev.ratelimit.web.SubjectKeys;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.Filter;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.support.ComposablePointcut;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.tomcat.ConfigurableTomcatWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.security.core.Authentication;
+import org.springframework.security.core.GrantedAuthority;
+import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.web.servlet.HandlerExceptionResolver;
+
+/** The filters, the annotation and what both need to know of a web request. */
+@AutoConfiguration(after = RateLimitAutoConfiguration.class)
+@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+@ConditionalOnClass({Filter.class, HandlerExceptionResolver.class})
+@ConditionalOnProperty(name = "ratelimit.enabled", matchIfMissing = true)
+public final class RateLimitWebAutoConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean
+    RuleBook rateLimitRules(RateLimitProperties properties, Limits limits) {
+        return RuleBook.of(ConfiguredLimits.rules(properties.rules(), properties.onFailure(), limits));
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    ClientAddresses rateLimitClientAddresses(RateLimitProperties properties) {
+        return new ClientAddresses(
+                ranges(
+                        "ratelimit.identity.trusted-proxies",
+                        properties.identity().trustedProxies()),
+                properties.identity().ipv6Prefix());
+    }
+
+    private static List<AddressRange> ranges(String property, List<String> written) {
+        return written.stream()
+                .map(range -> {
+                    try {
+                        return AddressRange.parse(range);
+                    } catch (IllegalArgumentException e) {
+                        throw new InvalidStoreException(property, "'" + range + "'", String.valueOf(e.getMessage()));
+                    }
+                })
+                .toList();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    SubjectKeys rateLimitSubjectKeys(ClientAddresses addresses, BeanFactory beans) {
+        return new SubjectKeys(addresses, beans);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    Exemptions rateLimitExemptions(
+            RateLimitProperties properties,
+            ClientAddresses addresses,
+            ObjectProvider<Exemptions.Authorities> authorities) {
+        RateLimitProperties.Exempt exempt = properties.exempt();
+        return new Exemptions(
+                exempt.authorities(),
+                ranges("ratelimit.exempt.addresses", exempt.addresses()),
+                exempt.paths(),
+                addresses,
+                authorities.getIfAvailable(() -> request -> Set.of()));
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    RateLimitHeaders rateLimitHeaders(RateLimitProperties properties) {
+        return new RateLimitHeaders(
+                properties.headers().legacy(), properties.headers().standard());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    RateLimitRejectionHandler rateLimitRejectionHandler() {
+        return new ProblemRejectionHandler();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    RateLimitExceptionResolver rateLimitExceptionResolver(
+            RateLimitHeaders headers, RateLimitRejectionHandler rejection) {
+        return new RateLimitExceptionResolver(headers, rejection);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(name = "rateLimitFilterBeforeAuthentication")
+    FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeAuthentication(
+            RuleBook rules,
+            SubjectKeys keys,
+            RateLimiter limiter,
+            Exemptions exemptions,
+            RateLimitHeaders headers,
+            RateLimitRejectionHandler rejection,
+            RateLimitProperties properties) {
+        return registration(
+                new RateLimitFilter(Phase.BEFORE_AUTHENTICATION, rules, keys, limiter, exemptions, headers, rejection),
+                properties.filter().orderBeforeAuthentication());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(name = "rateLimitFilterAfterAuthentication")
+    FilterRegistrationBean<RateLimitFilter> rateLimitFilterAfterAuthentication(
+            RuleBook rules,
+            SubjectKeys keys,
+            RateLimiter limiter,
+            Exemptions exemptions,
+            RateLimitHeaders headers,
+            RateLimitRejectionHandler rejection,
+            RateLimitProperties properties) {
+        return registration(
+                new RateLimitFilter(Phase.AFTER_AUTHENTICATION, rules, keys, limiter, exemptions, headers, rejection),
+                properties.filter().orderAfterAuthentication());
+    }
+
+    private static FilterRegistrationBean<RateLimitFilter> registration(RateLimitFilter filter, int order) {
+        FilterRegistrationBean<RateLimitFilter> registration = new FilterRegistrationBean<>(filter);
+        registration.setDispatcherTypes(DispatcherType.REQUEST);
+        registration.setOrder(order);
+        registration.setName("rateLimitFilter" + order);
+        return registration;
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static Advisor rateLimitedAdvisor(
+            ObjectProvider<RateLimiter> limiter,
+            ObjectProvider<SubjectKeys> keys,
+            ObjectProvider<Exemptions> exemptions,
+            ObjectProvider<RateLimitHeaders> headers,
+            BeanFactory beans) {
+        ComposablePointcut annotated = new ComposablePointcut(
+                        new AnnotationMatchingPointcut(null, RateLimited.class, true))
+                .union(new AnnotationMatchingPointcut(RateLimited.class, true))
+                .union(new AnnotationMatchingPointcut(null, RateLimited.Several.class, true))
+                .union(new AnnotationMatchingPointcut(RateLimited.Several.class, true));
+        // The beans are asked for with the first call: an advisor is made before they can be.
+        return new DefaultPointcutAdvisor(
+                annotated,
+                new LazyInterceptor(() -> new RateLimitedInterceptor(
+                        limiter.getObject(), keys.getObject(), exemptions.getObject(), headers.getObject(), beans)));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(SecurityContextHolder.class)
+    static class SecurityConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean
+        Exemptions.Authorities rateLimitAuthorities() {
+            return request -> {
+                Authentication user = SecurityContextHolder.getContext().getAuthentication();
+                return user == null || !user.isAuthenticated()
+                        ? Set.of()
+                        : user.getAuthorities().stream()
+                                .map(GrantedAuthority::getAuthority)
+                                .collect(Collectors.toSet());
+            };
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(ConfigurableTomcatWebServerFactory.class)
+    static class TomcatConfiguration {
+
+        /** Before Tomcat's own valves are added, so that ours sees the connection first. */
+        @Bean
+        @Order(Ordered.HIGHEST_PRECEDENCE)
+        WebServerFactoryCustomizer<ConfigurableTomcatWebServerFactory> rateLimitOriginalConnection() {
+            return factory -> factory.addEngineValves(new OriginalConnectionValve());
+        }
+    }
+}

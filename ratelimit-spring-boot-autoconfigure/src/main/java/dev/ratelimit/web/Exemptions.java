@@ -1,0 +1,71 @@
+package dev.ratelimit.web;
+
+import dev.ratelimit.rule.AddressRange;
+import dev.ratelimit.rule.IpAddress;
+import jakarta.servlet.http.HttpServletRequest;
+import java.util.List;
+import java.util.Set;
+import org.springframework.http.server.PathContainer;
+import org.springframework.web.util.pattern.PathPattern;
+import org.springframework.web.util.pattern.PathPatternParser;
+
+/** Requests that no limit applies to: by authority, by address, by path. */
+public final class Exemptions {
+
+    private final Set<String> authorities;
+    private final List<AddressRange> addresses;
+    private final List<PathPattern> paths;
+    private final ClientAddresses clients;
+    private final Authorities grantedAuthorities;
+
+    /** The authorities of whoever is logged in. */
+    @FunctionalInterface
+    public interface Authorities {
+        Set<String> of(HttpServletRequest request);
+    }
+
+    public Exemptions(
+            Set<String> authorities,
+            List<AddressRange> addresses,
+            List<String> paths,
+            ClientAddresses clients,
+            Authorities grantedAuthorities) {
+        this.authorities = Set.copyOf(authorities);
+        this.addresses = List.copyOf(addresses);
+        this.paths =
+                paths.stream().map(PathPatternParser.defaultInstance::parse).toList();
+        this.clients = clients;
+        this.grantedAuthorities = grantedAuthorities;
+    }
+
+    /** By what is known of every request. */
+    boolean exemptsPathOrAddress(HttpServletRequest request, PathContainer path) {
+        for (PathPattern pattern : paths) {
+            if (pattern.matches(path)) {
+                return true;
+            }
+        }
+        IpAddress address = addresses.isEmpty() ? null : clients.addressOf(request);
+        if (address != null) {
+            for (AddressRange range : addresses) {
+                if (range.contains(address)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** By who is logged in: known only after authentication. */
+    public boolean exemptsUser(HttpServletRequest request) {
+        if (authorities.isEmpty()) {
+            return false;
+        }
+        for (String granted : grantedAuthorities.of(request)) {
+            if (authorities.contains(granted)) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,43 @@
+package dev.ratelimit.web;
+
+import dev.ratelimit.RateLimitExceededException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.Ordered;
+import org.springframework.web.servlet.HandlerExceptionResolver;
+import org.springframework.web.servlet.ModelAndView;
+
+/** Turns the exception of an annotated method into the same answer that the filter gives. */
+public final class RateLimitExceptionResolver implements HandlerExceptionResolver, Ordered {
+
+    private final RateLimitHeaders headers;
+    private final RateLimitRejectionHandler rejection;
+
+    public RateLimitExceptionResolver(RateLimitHeaders headers, RateLimitRejectionHandler rejection) {
+        this.headers = headers;
+        this.rejection = rejection;
+    }
+
+    @Override
+    public @Nullable ModelAndView resolveException(
+            HttpServletRequest request, HttpServletResponse response, @Nullable Object handler, Exception exception) {
+        if (!(exception instanceof RateLimitExceededException exceeded) || response.isCommitted()) {
+            return null;
+        }
+        headers.write(request, response, exceeded.decision());
+        try {
+            rejection.reject(request, response, exceeded.decision());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return new ModelAndView();
+    }
+
+    @Override
+    public int getOrder() {
+        return Ordered.HIGHEST_PRECEDENCE + 100;
+    }
+}

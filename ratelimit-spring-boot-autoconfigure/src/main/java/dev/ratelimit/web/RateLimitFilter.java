@@ -1,0 +1,159 @@
+package dev.ratelimit.web;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.FailurePolicy;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Subject;
+import dev.ratelimit.rule.Rule;
+import dev.ratelimit.rule.RuleBook;
+import dev.ratelimit.web.SubjectKeys.CompiledKey;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.server.PathContainer;
+import org.springframework.web.filter.OncePerRequestFilter;
+import org.springframework.web.util.ServletRequestPathUtils;
+
+/**
+ * Decides the rules of a request, once, however often it is dispatched. There are two of these filters: one before
+ * authentication, for rules keyed by what every request has, and one after it, for those that need to know the user.
+ *
+ * <ol>
+ *   <li>The rules whose path and method match are found; the path is parsed as Spring MVC parses it.
+ *   <li>Each rule says whose count it is.
+ *   <li>All limits of these rules are decided together, all-or-nothing.
+ *   <li>The headers are written, and the request passes or is answered.
+ * </ol>
+ */
+public final class RateLimitFilter extends OncePerRequestFilter {
+
+    /** When a filter decides. */
+    public enum Phase {
+        BEFORE_AUTHENTICATION,
+        AFTER_AUTHENTICATION
+    }
+
+    private final Phase phase;
+    private final RuleBook rules;
+    private final Map<String, CompiledKey> keys = new HashMap<>();
+    private final RateLimiter limiter;
+    private final Exemptions exemptions;
+    private final RateLimitHeaders headers;
+    private final RateLimitRejectionHandler rejection;
+
+    public RateLimitFilter(
+            Phase phase,
+            RuleBook rules,
+            SubjectKeys subjectKeys,
+            RateLimiter limiter,
+            Exemptions exemptions,
+            RateLimitHeaders headers,
+            RateLimitRejectionHandler rejection) {
+        this.phase = phase;
+        this.rules = rules;
+        this.limiter = limiter;
+        this.exemptions = exemptions;
+        this.headers = headers;
+        this.rejection = rejection;
+        for (Rule rule : rules.rules()) {
+            keys.put(rule.name(), subjectKeys.compile(rule.name(), rule.key()));
+        }
+    }
+
+    /** Both filters must run, so each remembers under a name of its own that it did. */
+    @Override
+    protected String getAlreadyFilteredAttributeName() {
+        return RateLimitFilter.class.getName() + "." + phase;
+    }
+
+    @Override
+    protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+            throws ServletException, IOException {
+        LimitRequest limits = limitsOf(request);
+        if (limits == null) {
+            pass(request, response, chain);
+            return;
+        }
+        Decision decision = limiter.decide(limits);
+        headers.write(request, response, decision);
+        if (decision.allowed()) {
+            await(decision.delay());
+            pass(request, response, chain);
+        } else {
+            rejection.reject(request, response, decision);
+        }
+    }
+
+    private void pass(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+            throws ServletException, IOException {
+        boolean failed = true;
+        try {
+            chain.doFilter(request, response);
+            failed = false;
+        } finally {
+            if (phase == Phase.AFTER_AUTHENTICATION) {
+                AfterResponse.chainReturned(request, response, failed);
+            }
+        }
+    }
+
+    private @Nullable LimitRequest limitsOf(HttpServletRequest request) {
+        PathContainer path = ServletRequestPathUtils.parse(request).pathWithinApplication();
+        List<Rule> matching = rules.match(request.getMethod(), path);
+        if (matching.isEmpty() || exemptions.exemptsPathOrAddress(request, path)) {
+            return null;
+        }
+        if (phase == Phase.AFTER_AUTHENTICATION && exemptions.exemptsUser(request)) {
+            return null;
+        }
+        LimitRequest limits = null;
+        Set<String> asked = new HashSet<>();
+        for (Rule rule : matching) {
+            CompiledKey key = Objects.requireNonNull(keys.get(rule.name()));
+            if (key.needsUser() == (phase == Phase.AFTER_AUTHENTICATION)) {
+                limits =
+                        with(limits, rule, Objects.requireNonNull(key.resolver().resolve(request)), asked);
+            }
+        }
+        return limits;
+    }
+
+    /** A limit that two rules name for the same subject is asked once, for the rule of higher priority. */
+    private static @Nullable LimitRequest with(
+            @Nullable LimitRequest limits, Rule rule, Subject subject, Set<String> asked) {
+        LimitRequest all = limits;
+        for (String limit : rule.limits()) {
+            if (asked.add(subject + " " + limit)) {
+                all = (all == null ? LimitRequest.of(subject, limit) : all.and(subject, limit)).rule(rule.name());
+                if (rule.onFailure() == FailurePolicy.CLOSED) {
+                    all = all.onFailure(FailurePolicy.CLOSED);
+                }
+            }
+        }
+        return all;
+    }
+
+    /** Waits for the request's turn in a leaky bucket with {@code max-wait}. */
+    private static void await(Duration delay) throws InterruptedIOException {
+        if (!delay.isZero()) {
+            try {
+                Thread.sleep(delay.toMillis(), delay.toNanosPart() % 1_000_000);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new InterruptedIOException("interrupted while a request waited for its turn");
+            }
+        }
+    }
+}

@@ -1,0 +1,16 @@
+package dev.ratelimit.web;
+
+import dev.ratelimit.Subject;
+import jakarta.servlet.http.HttpServletRequest;
+import org.jspecify.annotations.Nullable;
+
+/** Says whose count a request belongs to. A bean of this type is used by a rule with {@code key: bean:NAME}. */
+@FunctionalInterface
+public interface SubjectResolver {
+
+    /**
+     * @return whose count it is, or {@code null} to count by the client's address
+     */
+    @Nullable
+    Subject resolve(HttpServletRequest request);
+}

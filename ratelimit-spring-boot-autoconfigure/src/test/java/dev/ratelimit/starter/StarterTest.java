@@ -1,0 +1,195 @@
+package dev.ratelimit.starter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.annotation.RateLimited;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Base64;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ResponseEntity;
+import org.springframework.security.config.Customizer;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.core.userdetails.User;
+import org.springframework.security.core.userdetails.UserDetailsService;
+import org.springframework.security.provisioning.InMemoryUserDetailsManager;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RestController;
+
+/** An application with nothing but the starter, a few lines of YAML and annotations. */
+class StarterTest {
+
+    @TempDir
+    Path folder;
+
+    private final HttpClient http = HttpClient.newHttpClient();
+    private ConfigurableApplicationContext application;
+
+    @SpringBootApplication
+    static class Application {
+
+        @Bean
+        SecurityFilterChain security(HttpSecurity http) {
+            return http.csrf(csrf -> csrf.disable())
+                    .authorizeHttpRequests(requests -> requests.anyRequest().permitAll())
+                    .httpBasic(Customizer.withDefaults())
+                    .build();
+        }
+
+        @Bean
+        UserDetailsService users() {
+            return new InMemoryUserDetailsManager(
+                    User.withUsername("alice")
+                            .password("{noop}alice")
+                            .roles("USER")
+                            .build(),
+                    User.withUsername("admin")
+                            .password("{noop}admin")
+                            .roles("ADMIN")
+                            .build());
+        }
+    }
+
+    record Login(String email, String password) {}
+
+    @RestController
+    static class Endpoints {
+
+        @GetMapping("/api/things")
+        String things() {
+            return "things";
+        }
+
+        @GetMapping("/annotated")
+        @RateLimited("login")
+        String annotated() {
+            return "fine";
+        }
+
+        @PostMapping("/login")
+        @RateLimited(limit = "login", key = "#form.email", countWhen = "#status == 401")
+        ResponseEntity<String> login(@RequestBody Login form) {
+            return form.password.equals("right")
+                    ? ResponseEntity.ok("welcome")
+                    : ResponseEntity.status(HttpStatus.UNAUTHORIZED).body("no");
+        }
+    }
+
+    @BeforeEach
+    void start() {
+        application = new SpringApplication(Application.class, Endpoints.class)
+                .run(
+                        "--server.port=0",
+                        "--spring.main.banner-mode=off",
+                        "--spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
+                        "--ratelimit.store.sqlite.path=" + folder.resolve("ratelimit.db"),
+                        "--ratelimit.store.deadline=10s",
+                        "--ratelimit.limits.api.algorithm=token-bucket",
+                        "--ratelimit.limits.api.burst=3",
+                        "--ratelimit.limits.api.refill=1/h",
+                        "--ratelimit.limits.login.algorithm=fixed-window",
+                        "--ratelimit.limits.login.max-requests=2",
+                        "--ratelimit.limits.login.window=day",
+                        "--ratelimit.rules[0].name=api",
+                        "--ratelimit.rules[0].path=/api/**",
+                        "--ratelimit.rules[0].key=user",
+                        "--ratelimit.rules[0].limits=api",
+                        "--ratelimit.exempt.authorities=ROLE_ADMIN");
+    }
+
+    @AfterEach
+    void stop() {
+        application.close();
+    }
+
+    @Test
+    void usersAreLimitedByRule() throws Exception {
+        HttpResponse<String> first = get("/api/things", "alice");
+        assertThat(first.statusCode()).isEqualTo(200);
+        assertThat(first.headers().firstValue("X-RateLimit-Limit")).hasValue("3");
+        assertThat(first.headers().firstValue("X-RateLimit-Remaining")).hasValue("2");
+        assertThat(first.headers().firstValue("RateLimit-Policy")).hasValue("\"api\";q=3;w=10800");
+        get("/api/things", "alice");
+        get("/api/things", "alice");
+
+        HttpResponse<String> denied = get("/api/things", "alice");
+
+        assertThat(denied.statusCode()).isEqualTo(429);
+        assertThat(denied.headers().firstValue("Content-Type").orElse("")).startsWith("application/problem+json");
+        assertThat(denied.headers().firstValue("Cache-Control")).hasValue("no-store");
+        assertThat(denied.headers().firstValue("Retry-After")).isPresent();
+        assertThat(denied.body())
+                .contains("\"violated-policies\":[\"api\"]", "Tokens refill at 1 per hour. Try again in");
+        assertThat(get("/api/things", null).statusCode()).isEqualTo(200);
+        for (int i = 0; i < 6; i++) {
+            assertThat(get("/api/things", "admin").statusCode()).isEqualTo(200);
+        }
+        assertThat(Files.exists(folder.resolve("ratelimit.db"))).isTrue();
+    }
+
+    @Test
+    void annotatedMethodIsAnsweredWithTheSame429() throws Exception {
+        assertThat(get("/annotated", null).statusCode()).isEqualTo(200);
+        assertThat(get("/annotated", null).headers().firstValue("X-RateLimit-Remaining"))
+                .hasValue("0");
+
+        HttpResponse<String> denied = get("/annotated", null);
+
+        assertThat(denied.statusCode()).isEqualTo(429);
+        assertThat(denied.body()).contains("At most 2 requests per day.");
+    }
+
+    @Test
+    void onlyFailedLoginsCount() throws Exception {
+        for (int i = 0; i < 5; i++) {
+            assertThat(login("a@example.org", "right").statusCode()).isEqualTo(200);
+        }
+        assertThat(login("a@example.org", "wrong").statusCode()).isEqualTo(401);
+        assertThat(login("a@example.org", "wrong").statusCode()).isEqualTo(401);
+        assertThat(login("a@example.org", "wrong").statusCode()).isEqualTo(429);
+        assertThat(login("a@example.org", "right").statusCode()).isEqualTo(429);
+        assertThat(login("b@example.org", "right").statusCode()).isEqualTo(200);
+    }
+
+    private HttpResponse<String> get(String path, String user) throws IOException, InterruptedException {
+        HttpRequest.Builder request = HttpRequest.newBuilder(uri(path));
+        if (user != null) {
+            String credentials = Base64.getEncoder()
+                    .encodeToString((user + ":" + user).getBytes(java.nio.charset.StandardCharsets.UTF_8));
+            request.header("Authorization", "Basic " + credentials);
+        }
+        return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
+    }
+
+    private HttpResponse<String> login(String email, String password) throws IOException, InterruptedException {
+        return http.send(
+                HttpRequest.newBuilder(uri("/login"))
+                        .header("Content-Type", "application/json")
+                        .POST(HttpRequest.BodyPublishers.ofString(
+                                "{\"email\":\"" + email + "\",\"password\":\"" + password + "\"}"))
+                        .build(),
+                HttpResponse.BodyHandlers.ofString());
+    }
+
+    private URI uri(String path) {
+        String port = application.getBean(Environment.class).getProperty("local.server.port");
+        return URI.create("http://127.0.0.1:" + port + path);
+    }
+}
