@@ -11,6 +11,7 @@ dependencies {
     compileOnly("jakarta.servlet:jakarta.servlet-api")
     compileOnly("org.springframework:spring-webmvc")
     compileOnly("org.springframework.boot:spring-boot-jdbc")
+    compileOnly("org.springframework.boot:spring-boot-sql")
     compileOnly("org.springframework.boot:spring-boot-tomcat")
     compileOnly("org.springframework.security:spring-security-core")
 
@@ -19,6 +20,7 @@ dependencies {
     testImplementation("jakarta.servlet:jakarta.servlet-api")
     testImplementation("org.springframework:spring-webmvc")
     testImplementation("org.springframework.boot:spring-boot-jdbc")
+    testImplementation("org.springframework.boot:spring-boot-sql")
     testImplementation("org.springframework.boot:spring-boot-tomcat")
     testImplementation("org.springframework.security:spring-security-core")
 

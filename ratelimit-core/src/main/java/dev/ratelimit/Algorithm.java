@@ -102,11 +102,12 @@ public sealed interface Algorithm {
         /** The queue in which exactly those requests have room whose turn comes within {@code maxWait}. */
         public static LeakyBucket queue(Rate drain, Duration maxWait) {
             Require.time("max-wait", maxWait);
+            long per = Micros.of(drain.per());
+            long most = Math.min(Require.MOST, Require.MOST_UNITS / per);
             BigInteger ahead = BigInteger.valueOf(Micros.of(maxWait))
                     .multiply(BigInteger.valueOf(drain.permits()))
-                    .divide(BigInteger.valueOf(Micros.of(drain.per())));
-            return new LeakyBucket(
-                    ahead.min(BigInteger.valueOf(Require.MOST - 1)).longValueExact() + 1, drain, maxWait);
+                    .divide(BigInteger.valueOf(per));
+            return new LeakyBucket(ahead.min(BigInteger.valueOf(most - 1)).longValueExact() + 1, drain, maxWait);
         }
 
         /** The most water, in units of one permit's microseconds, that a request may find before it. */

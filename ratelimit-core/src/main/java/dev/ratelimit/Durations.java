@@ -18,11 +18,18 @@ final class Durations {
             "h", ChronoUnit.HOURS,
             "d", ChronoUnit.DAYS);
 
+    /** The longest time that can be counted in microseconds. */
+    private static final Duration COUNTABLE = Micros.toDuration(Long.MAX_VALUE);
+
     private static final Pattern SIMPLE = Pattern.compile("(\\d{1,18})\\s*(us|ms|s|m|h|d)");
 
     private Durations() {}
 
     static Duration parse(String property, String text) {
+        return parse(property, text, "write a time such as 500ms, 10s, 15m, 1h, 1d or PT15M");
+    }
+
+    static Duration parse(String property, String text, String advice) {
         String written = text.strip();
         Matcher simple = SIMPLE.matcher(written);
         try {
@@ -35,7 +42,7 @@ final class Durations {
         } catch (ArithmeticException | DateTimeParseException e) {
             // falls through to the same advice as anything else that is not a time
         }
-        throw new InvalidLimitException(null, property, text, "write a time such as 500ms, 10s, 15m, 1h, 1d or PT15M");
+        throw new InvalidLimitException(null, property, text, advice);
     }
 
     /** The time that one of the letters means, for rates such as {@code 60/m}. */
@@ -49,8 +56,11 @@ final class Durations {
 
     /** The shortest way to write a time: {@code 90s}, {@code 15m}, {@code 1d}. */
     static String text(Duration time) {
-        if (time.isNegative() || time.isZero() || time.toNanosPart() % 1_000 != 0) {
-            return time.isZero() ? "0s" : time.toString();
+        if (time.isZero()) {
+            return "0s";
+        }
+        if (time.isNegative() || time.compareTo(COUNTABLE) > 0 || time.toNanosPart() % 1_000 != 0) {
+            return time.toString();
         }
         for (String letters : new String[] {"d", "h", "m", "s", "ms"}) {
             Duration one = Duration.of(1, unit(letters));

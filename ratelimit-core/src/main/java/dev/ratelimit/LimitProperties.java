@@ -19,6 +19,8 @@ final class LimitProperties {
     private static final String ALGORITHMS =
             "write one of fixed-window, sliding-window, sliding-log, token-bucket, leaky-bucket";
 
+    private static final String WINDOWS = "write a time such as 1m, or hour, day, week or month";
+
     private static final Set<String> OF_EVERY_ALGORITHM =
             Set.of("algorithm", "cost", "min-interval", "penalties", "forget-after");
 
@@ -32,8 +34,7 @@ final class LimitProperties {
     }
 
     Limit limit(String name) {
-        Algorithm algorithm =
-                algorithm(text("algorithm", ALGORITHMS).toLowerCase(Locale.ROOT).replace('_', '-'));
+        Algorithm algorithm = algorithm(text("algorithm", ALGORITHMS));
         refuseUnread(algorithm);
         Limit.Builder limit = Limit.named(name).algorithm(algorithm);
         if (has("cost")) {
@@ -52,7 +53,7 @@ final class LimitProperties {
     }
 
     private Algorithm algorithm(String written) {
-        return switch (written) {
+        return switch (written.toLowerCase(Locale.ROOT).replace('_', '-')) {
             case "fixed-window" -> new Algorithm.FixedWindow(number("max-requests"), window());
             case "sliding-window" -> new Algorithm.SlidingWindow(number("max-requests"), time("window"));
             case "sliding-log" -> new Algorithm.SlidingLog(number("max-requests"), time("window"));
@@ -71,7 +72,7 @@ final class LimitProperties {
     }
 
     private Window window() {
-        String written = text("window", "write a time such as 1m, or hour, day, week or month");
+        String written = text("window", WINDOWS);
         for (Window.CalendarUnit unit : Window.CalendarUnit.values()) {
             if (unit.written().equalsIgnoreCase(written)) {
                 return Window.of(unit, has("zone") ? Window.zone(text("zone", "")) : ZoneId.of("UTC"));
@@ -81,7 +82,7 @@ final class LimitProperties {
             throw new InvalidLimitException(
                     null, "zone", text("zone", ""), "leave it out, or write hour, day, week or month as the window");
         }
-        return Window.of(time("window"));
+        return Window.of(Durations.parse("window", written, WINDOWS));
     }
 
     private List<Penalties.Tier> tiers() {

@@ -55,7 +55,8 @@ public record Rate(long permits, Duration per) {
                     null,
                     property,
                     text,
-                    "write a rate of at least one permit in at least one microsecond, such as 1/s, 60/m or 5/15m");
+                    "write 1 to " + Require.MOST + " permits in 1us to " + Durations.text(Require.LONGEST)
+                            + ", such as 1/s, 60/m or 5/15m");
         }
     }
 

@@ -5,6 +5,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.text.Normalizer;
 import java.util.Base64;
+import java.util.HexFormat;
 import java.util.regex.Pattern;
 
 /**
@@ -24,6 +25,8 @@ public final class Subject implements Comparable<Subject> {
     private static final Pattern TYPE = Pattern.compile("[a-z][a-z0-9-]{0,31}");
 
     private static final int DIGEST_CHARACTERS = 43;
+
+    private static final HexFormat HEX = HexFormat.of().withUpperCase();
 
     /** The text before it is cut to length: what another part is appended to. */
     private final String whole;
@@ -95,7 +98,7 @@ public final class Subject implements Comparable<Subject> {
     private static void append(StringBuilder escaped, int point) {
         int type = Character.getType(point);
         if (type == Character.SURROGATE) {
-            escaped.append(String.format("%%u%04X", point));
+            escaped.append("%u").append(HEX.toHexDigits((char) point));
         } else if (point == '%'
                 || point == '+'
                 || point == '~'
@@ -104,7 +107,7 @@ public final class Subject implements Comparable<Subject> {
                 || type == Character.LINE_SEPARATOR
                 || type == Character.PARAGRAPH_SEPARATOR) {
             for (byte b : Character.toString(point).getBytes(StandardCharsets.UTF_8)) {
-                escaped.append(String.format("%%%02X", b));
+                escaped.append('%').append(HEX.toHexDigits(b));
             }
         } else {
             escaped.appendCodePoint(point);

@@ -87,6 +87,9 @@ final class Lane {
             for (List<Pending> group = nextGroup(); !group.isEmpty(); group = nextGroup()) {
                 group.forEach(pending -> pending.complete(UndecidedException.closed()));
             }
+        } catch (OutOfMemoryError e) {
+            // No thread can be had: rather be late than leave those who wait, and all who come later, without anyone.
+            work();
         }
     }
 

@@ -62,8 +62,9 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         this.listeners = List.copyOf(listeners);
         this.deadline = grouping.deadline();
         this.breaker = new Breaker(BREAK, deadline);
+        // No more than one works for each lane; but one that has just left its lane may still be on its way back.
         this.workers = new ThreadPoolExecutor(
-                0, grouping.groupsInFlight(), 30, TimeUnit.SECONDS, new SynchronousQueue<>(), workerThreads());
+                0, Integer.MAX_VALUE, 30, TimeUnit.SECONDS, new SynchronousQueue<>(), workerThreads());
         this.lanes = new Lane[grouping.groupsInFlight()];
         int waitingPerLane = Math.max(1, grouping.maxWaiting() / lanes.length);
         for (int i = 0; i < lanes.length; i++) {

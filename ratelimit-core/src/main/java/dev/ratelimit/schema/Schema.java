@@ -10,6 +10,7 @@ import org.flywaydb.core.api.FlywayException;
 import org.flywaydb.core.api.MigrationInfo;
 import org.flywaydb.core.api.MigrationInfoService;
 import org.flywaydb.core.api.MigrationState;
+import org.flywaydb.core.api.MigrationVersion;
 import org.flywaydb.core.api.configuration.FluentConfiguration;
 
 /**
@@ -22,6 +23,8 @@ public final class Schema {
     public static final String HISTORY_TABLE = "ratelimit_schema_history";
 
     private static final String MIGRATIONS = "classpath:dev/ratelimit/schema/";
+
+    private static final int MOST_TRIES = 3;
 
     private Schema() {}
 
@@ -64,30 +67,41 @@ public final class Schema {
                 .baselineOnMigrate(true)
                 .baselineVersion("0")
                 .load();
-        try {
-            MigrationInfoService migrations = flyway.info();
-            refuseNewer(where, migrations);
-            if (migrations.pending().length > 0) {
-                flyway.migrate();
+        for (int tries = 1; ; tries++) {
+            try {
+                MigrationInfoService migrations = flyway.info();
+                refuseNewer(where, migrations);
+                if (migrations.pending().length > 0) {
+                    flyway.migrate();
+                }
+                return;
+            } catch (FlywayException e) {
+                // Beside another instance, Flyway may take the other's new history table for one of the application.
+                if (tries == MOST_TRIES) {
+                    throw new SchemaException(
+                            where + " could not be brought to the current version: " + e.getMessage(), e);
+                }
             }
-        } catch (FlywayException e) {
-            throw new SchemaException(where + " could not be brought to the current version: " + e.getMessage(), e);
         }
     }
 
     private static void refuseNewer(String where, MigrationInfoService migrations) {
-        String known = "none";
+        MigrationVersion known = MigrationVersion.EMPTY;
+        MigrationVersion applied = MigrationVersion.EMPTY;
         for (MigrationInfo migration : migrations.all()) {
-            boolean newer = migration.getState() == MigrationState.FUTURE_SUCCESS
-                    || migration.getState() == MigrationState.FUTURE_FAILED;
-            if (newer) {
-                throw new SchemaException(
-                        where + " is at version " + migration.getVersion() + ", but this version of the library knows"
-                                + " none beyond " + known + "; use a version of the library that is as new as the"
-                                + " newest that has run on this database",
-                        null);
+            if (migration.getState() == MigrationState.FUTURE_SUCCESS
+                    || migration.getState() == MigrationState.FUTURE_FAILED) {
+                applied = migration.getVersion();
+            } else if (migration.isVersioned()) {
+                known = migration.getVersion();
             }
-            known = String.valueOf(migration.getVersion());
+        }
+        if (!applied.equals(MigrationVersion.EMPTY)) {
+            throw new SchemaException(
+                    where + " is at version " + applied + ", but this version of the library knows none beyond "
+                            + known + "; use a version of the library that is as new as the newest that has run on"
+                            + " this database",
+                    null);
         }
     }
 }

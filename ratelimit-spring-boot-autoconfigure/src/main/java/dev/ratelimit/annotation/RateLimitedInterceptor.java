@@ -7,12 +7,6 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.Subject;
 import dev.ratelimit.annotation.LimitedMethod.AnnotatedLimit;
-import dev.ratelimit.web.AfterResponse;
-import dev.ratelimit.web.Exemptions;
-import dev.ratelimit.web.RateLimitHeaders;
-import dev.ratelimit.web.SubjectKeys;
-import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletResponse;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,30 +42,21 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
     private static final Subject NOBODY = Subject.of("call", "anyone");
 
     private final RateLimiter limiter;
-    private final SubjectKeys subjectKeys;
-    private final Exemptions exemptions;
-    private final RateLimitHeaders headers;
+    private final CallContext.Source contexts;
     private final BeanFactory beans;
     private final Map<Method, LimitedMethod> methods = new ConcurrentHashMap<>();
 
-    public RateLimitedInterceptor(
-            RateLimiter limiter,
-            SubjectKeys subjectKeys,
-            Exemptions exemptions,
-            RateLimitHeaders headers,
-            BeanFactory beans) {
+    public RateLimitedInterceptor(RateLimiter limiter, CallContext.Source contexts, BeanFactory beans) {
         this.limiter = limiter;
-        this.subjectKeys = subjectKeys;
-        this.exemptions = exemptions;
-        this.headers = headers;
+        this.contexts = contexts;
         this.beans = beans;
     }
 
     @Override
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-        CallContext context = CallContext.current();
         List<AnnotatedLimit> limits = limitsOf(invocation);
-        if (limits.isEmpty() || isExempt(context)) {
+        CallContext context = contexts.current();
+        if (limits.isEmpty() || context.isExempt()) {
             return invocation.proceed();
         }
         Call call = new Call(invocation, context);
@@ -87,11 +72,6 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
                 .limits();
     }
 
-    private boolean isExempt(CallContext context) {
-        HttpServletRequest request = context.request();
-        return request != null && exemptions.exemptsUser(request);
-    }
-
     /** One call of a limited method. */
     private final class Call {
 
@@ -99,12 +79,12 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
                 Reservation reservation, @Nullable Expression countWhen) {}
 
         private final MethodInvocation invocation;
-        private final CallContext web;
+        private final CallContext context;
         private final List<Open> reservations = new ArrayList<>();
 
-        private Call(MethodInvocation invocation, CallContext web) {
+        private Call(MethodInvocation invocation, CallContext context) {
             this.invocation = invocation;
-            this.web = web;
+            this.context = context;
         }
 
         private void reserve(List<AnnotatedLimit> limits) {
@@ -137,8 +117,8 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
             if (value != null && !value.toString().isBlank()) {
                 return Subject.of("key", value.toString());
             }
-            HttpServletRequest request = web.request();
-            return request == null ? NOBODY : subjectKeys.userOrAddress(request);
+            Subject caller = context.caller();
+            return caller == null ? NOBODY : caller;
         }
 
         private void reserve(LimitRequest request, @Nullable Expression countWhen) {
@@ -149,11 +129,7 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
                 throw new RateLimitExceededException(decision);
             }
             reservations.add(new Open(reservation, countWhen));
-            HttpServletRequest webRequest = web.request();
-            HttpServletResponse webResponse = web.response();
-            if (webRequest != null && webResponse != null) {
-                headers.write(webRequest, webResponse, decision);
-            }
+            context.decided(decision);
         }
 
         private @Nullable Object proceed() throws Throwable {
@@ -183,13 +159,12 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
         }
 
         private void settle(Reservation reservation, Expression countWhen, EvaluationContext outcome) {
-            HttpServletRequest request = web.request();
-            if (request != null && countWhen.getExpressionString().contains("#status")) {
-                AfterResponse.add(request, status -> {
-                    outcome.setVariable("status", status);
-                    settleNow(reservation, countWhen, outcome);
-                });
-            } else {
+            boolean later = countWhen.getExpressionString().contains("#status")
+                    && context.afterResponse(status -> {
+                        outcome.setVariable("status", status);
+                        settleNow(reservation, countWhen, outcome);
+                    });
+            if (!later) {
                 settleNow(reservation, countWhen, outcome);
             }
         }
@@ -204,11 +179,11 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
         }
 
         private EvaluationContext evaluationContext() {
-            MethodBasedEvaluationContext context = new MethodBasedEvaluationContext(
+            MethodBasedEvaluationContext evaluation = new MethodBasedEvaluationContext(
                     invocation, invocation.getMethod(), invocation.getArguments(), PARAMETER_NAMES);
-            context.setBeanResolver(new BeanFactoryResolver(beans));
-            context.setVariable("request", web.request());
-            return context;
+            evaluation.setBeanResolver(new BeanFactoryResolver(beans));
+            evaluation.setVariable("request", context.request());
+            return evaluation;
         }
     }
 }

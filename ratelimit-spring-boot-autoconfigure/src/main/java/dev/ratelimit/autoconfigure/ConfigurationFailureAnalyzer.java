@@ -23,8 +23,8 @@ final class ConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<Illegal
                     rule.advice(),
                     cause);
         }
-        if (cause instanceof InvalidStoreException store) {
-            return analysis(store.property(), store.value(), store.advice(), cause);
+        if (cause instanceof InvalidPropertyException other) {
+            return analysis(other.property(), other.value(), other.advice(), cause);
         }
         return null;
     }

@@ -21,6 +21,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 
 /** The limiter and what it needs: limits, a store, upkeep. */
@@ -37,8 +38,10 @@ public final class RateLimitAutoConfiguration {
         return new ConfiguredLimits(properties.limits()).limits();
     }
 
+    /** After the application's own migrations, which would refuse a schema that is not empty. */
     @Bean
     @ConditionalOnMissingBean
+    @DependsOnDatabaseInitialization
     LimitStore rateLimitStore(RateLimitProperties properties, ObjectProvider<ApplicationDatabase> application) {
         RateLimitProperties.Store store = properties.store();
         if (store.type() == StoreType.MEMORY) {
@@ -53,7 +56,7 @@ public final class RateLimitAutoConfiguration {
             return postgres;
         }
         if (store.type() == StoreType.POSTGRESQL) {
-            throw new InvalidStoreException(
+            throw new InvalidPropertyException(
                     "ratelimit.store.postgresql.url",
                     "missing",
                     "write the JDBC URL of the database, such as jdbc:postgresql://localhost/app:"

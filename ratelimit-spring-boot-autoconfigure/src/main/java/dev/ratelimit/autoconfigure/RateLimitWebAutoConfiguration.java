@@ -2,8 +2,8 @@ package dev.ratelimit.autoconfigure;
 
 import dev.ratelimit.Limits;
 import dev.ratelimit.RateLimiter;
-import dev.ratelimit.annotation.RateLimited;
-import dev.ratelimit.annotation.RateLimitedInterceptor;
+import dev.ratelimit.annotation.CallContext;
+import dev.ratelimit.annotation.ServletCallContext;
 import dev.ratelimit.rule.AddressRange;
 import dev.ratelimit.rule.RuleBook;
 import dev.ratelimit.web.ClientAddresses;
@@ -21,13 +21,8 @@ import jakarta.servlet.Filter;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
-import org.springframework.aop.Advisor;
-import org.springframework.aop.support.ComposablePointcut;
-import org.springframework.aop.support.DefaultPointcutAdvisor;
-import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -38,7 +33,6 @@ import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Role;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.security.core.Authentication;
@@ -46,7 +40,7 @@ import org.springframework.security.core.GrantedAuthority;
 import org.springframework.security.core.context.SecurityContextHolder;
 import org.springframework.web.servlet.HandlerExceptionResolver;
 
-/** The filters, the annotation and what both need to know of a web request. */
+/** The filters, and what the annotation needs to know of a web request. */
 @AutoConfiguration(after = RateLimitAutoConfiguration.class)
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
 @ConditionalOnClass({Filter.class, HandlerExceptionResolver.class})
@@ -75,7 +69,9 @@ public final class RateLimitWebAutoConfiguration {
                     try {
                         return AddressRange.parse(range);
                     } catch (IllegalArgumentException e) {
-                        throw new InvalidStoreException(property, "'" + range + "'", String.valueOf(e.getMessage()));
+                        String message = String.valueOf(e.getMessage());
+                        throw new InvalidPropertyException(
+                                property, "'" + range + "'", message.substring(message.indexOf("; ") + 2));
                     }
                 })
                 .toList();
@@ -161,23 +157,9 @@ public final class RateLimitWebAutoConfiguration {
     }
 
     @Bean
-    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static Advisor rateLimitedAdvisor(
-            ObjectProvider<RateLimiter> limiter,
-            ObjectProvider<SubjectKeys> keys,
-            ObjectProvider<Exemptions> exemptions,
-            ObjectProvider<RateLimitHeaders> headers,
-            BeanFactory beans) {
-        ComposablePointcut annotated = new ComposablePointcut(
-                        new AnnotationMatchingPointcut(null, RateLimited.class, true))
-                .union(new AnnotationMatchingPointcut(RateLimited.class, true))
-                .union(new AnnotationMatchingPointcut(null, RateLimited.Several.class, true))
-                .union(new AnnotationMatchingPointcut(RateLimited.Several.class, true));
-        // The beans are asked for with the first call: an advisor is made before they can be.
-        return new DefaultPointcutAdvisor(
-                annotated,
-                new LazyInterceptor(() -> new RateLimitedInterceptor(
-                        limiter.getObject(), keys.getObject(), exemptions.getObject(), headers.getObject(), beans)));
+    @ConditionalOnMissingBean
+    CallContext.Source rateLimitCallContexts(SubjectKeys keys, Exemptions exemptions, RateLimitHeaders headers) {
+        return ServletCallContext.source(keys, exemptions, headers);
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -81,7 +81,13 @@ public final class RateLimitFilter extends OncePerRequestFilter {
     @Override
     protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws ServletException, IOException {
-        LimitRequest limits = limitsOf(request);
+        LimitRequest limits;
+        try {
+            limits = limitsOf(request);
+        } catch (UnreadablePathException e) {
+            response.sendError(HttpServletResponse.SC_BAD_REQUEST);
+            return;
+        }
         if (limits == null) {
             pass(request, response, chain);
             return;
@@ -109,8 +115,8 @@ public final class RateLimitFilter extends OncePerRequestFilter {
         }
     }
 
-    private @Nullable LimitRequest limitsOf(HttpServletRequest request) {
-        PathContainer path = ServletRequestPathUtils.parse(request).pathWithinApplication();
+    private @Nullable LimitRequest limitsOf(HttpServletRequest request) throws UnreadablePathException {
+        PathContainer path = path(request);
         List<Rule> matching = rules.match(request.getMethod(), path);
         if (matching.isEmpty() || exemptions.exemptsPathOrAddress(request, path)) {
             return null;
@@ -128,6 +134,24 @@ public final class RateLimitFilter extends OncePerRequestFilter {
             }
         }
         return limits;
+    }
+
+    private static PathContainer path(HttpServletRequest request) throws UnreadablePathException {
+        try {
+            return ServletRequestPathUtils.parse(request).pathWithinApplication();
+        } catch (IllegalArgumentException e) {
+            throw new UnreadablePathException(e);
+        }
+    }
+
+    /** A path that cannot be decoded cannot be matched: it is refused here, as Spring MVC would. */
+    private static final class UnreadablePathException extends Exception {
+
+        private static final long serialVersionUID = 1L;
+
+        private UnreadablePathException(Throwable cause) {
+            super(cause);
+        }
     }
 
     /** A limit that two rules name for the same subject is asked once, for the rule of higher priority. */

@@ -50,6 +50,11 @@ public enum DatabaseProduct {
                 + "; use PostgreSQL " + POSTGRESQL.oldest + " or later, or SQLite");
     }
 
+    @Override
+    public String toString() {
+        return productName;
+    }
+
     void requireVersion(String version) {
         if (isOlder(version, oldest)) {
             throw new UnsupportedDatabaseException("rate limits cannot be kept in " + productName + " " + version

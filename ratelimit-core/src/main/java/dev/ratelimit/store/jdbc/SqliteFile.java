@@ -74,7 +74,8 @@ public final class SqliteFile {
                         ? SQLiteConfig.SynchronousMode.FULL
                         : SQLiteConfig.SynchronousMode.NORMAL);
         SQLiteDataSource dataSource = new SQLiteDataSource(config);
-        dataSource.setUrl("jdbc:sqlite:" + path);
+        // as a URI, so that a '?' in the path does not begin the settings of the driver
+        dataSource.setUrl("jdbc:sqlite:" + path.toUri());
         return dataSource;
     }
 
@@ -85,7 +86,7 @@ public final class SqliteFile {
         } catch (FileAlreadyExistsException e) {
             // as it should be from the second start on
         } catch (IOException e) {
-            throw unusable(e);
+            throw unusable(e, "choose a path in a folder that exists and that this process may write to");
         }
         try (Connection connection = dataSource().getConnection();
                 Statement statement = connection.createStatement()) {
@@ -100,7 +101,10 @@ public final class SqliteFile {
                 }
             }
         } catch (SQLException e) {
-            throw unusable(e);
+            throw unusable(
+                    e,
+                    "choose the path of an SQLite database that this process may write to, or of a file that does not"
+                            + " exist yet");
         }
     }
 
@@ -119,17 +123,14 @@ public final class SqliteFile {
             channel.lock(); // released with the channel
             work.run();
         } catch (IOException e) {
-            throw unusable(e);
+            throw unusable(e, "choose a path in a folder that exists and that this process may write to");
         } finally {
             IN_THIS_PROCESS.unlock();
         }
     }
 
-    private LimitStoreException unusable(Exception cause) {
-        return new LimitStoreException(
-                "the SQLite file " + path + " cannot be used (" + cause + "); choose a path in a folder that exists"
-                        + " and that this process may write to",
-                cause);
+    private LimitStoreException unusable(Exception cause, String advice) {
+        return new LimitStoreException("the SQLite file " + path + " cannot be used (" + cause + "); " + advice, cause);
     }
 
     private FileAttribute<?>[] ownerOnly() {

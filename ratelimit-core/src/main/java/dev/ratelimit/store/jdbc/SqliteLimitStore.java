@@ -65,6 +65,9 @@ public final class SqliteLimitStore implements LimitStore {
                 throw failed(e.error());
             } catch (SQLException e) {
                 throw failed(e);
+            } catch (RuntimeException | Error e) {
+                closeSession(); // which rolls back: an open transaction would lock out every other process
+                throw e;
             }
         } finally {
             lock.unlock();

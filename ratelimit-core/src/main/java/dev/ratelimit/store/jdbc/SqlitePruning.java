@@ -102,10 +102,12 @@ final class SqlitePruning {
         }
     }
 
+    /** Busy or locked, for whatever of SQLite's extended reasons. */
     private static boolean isBusy(SQLException e) {
-        return e instanceof SQLiteException sqlite
-                && (sqlite.getResultCode() == SQLiteErrorCode.SQLITE_BUSY
-                        || sqlite.getResultCode() == SQLiteErrorCode.SQLITE_BUSY_SNAPSHOT
-                        || sqlite.getResultCode() == SQLiteErrorCode.SQLITE_LOCKED);
+        if (!(e instanceof SQLiteException sqlite)) {
+            return false;
+        }
+        int primary = sqlite.getResultCode().code & 0xff;
+        return primary == SQLiteErrorCode.SQLITE_BUSY.code || primary == SQLiteErrorCode.SQLITE_LOCKED.code;
     }
 }

@@ -1,8 +1,9 @@
 -- Decides a group of operations: the arithmetic of dev.ratelimit.algorithm and the steps of
 -- dev.ratelimit.store.GroupArithmetic, held equal to them by a property test.
 --
---   1. Rows that do not exist are inserted, in the order of their keys.
---   2. All rows are locked and read, in the order of their keys, so that groups never deadlock.
+--   1. In the order of their keys, so that groups never deadlock, rows are locked, and inserted if they do not exist.
+--   2. All rows are read: no one else can write them any more, nor prune them. Rows that are only peeked at are read
+--      without a lock.
 --   3. The clock is read, now that the locks are held.
 --   4. The operations are decided one after another, in arrays.
 --   5. What has changed is written.
@@ -36,7 +37,10 @@ CREATE FUNCTION "${flyway:defaultSchema}".rate_limit_decide_v1(
 ) RETURNS TABLE (
     at bigint, outcome smallint, remaining bigint, reset_at bigint, available_at bigint, delay bigint,
     penalty_until bigint, charged_at bigint, charged_tokens bigint
-) LANGUAGE plpgsql AS $function$
+) LANGUAGE plpgsql
+-- A plan that was made while the table was small would read all of it for every decision once it has grown.
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $function$
 #variable_conflict use_variable
 DECLARE
     MOST     CONSTANT bigint := 2305843009213693952; -- 2^61: what can be added to without overflow
@@ -114,7 +118,8 @@ BEGIN
     FROM unnest(p_subject, p_resource, p_writes) AS key (subject, resource, writes)
     WHERE key.writes
     ORDER BY key.subject COLLATE "C", key.resource COLLATE "C"
-    ON CONFLICT DO NOTHING;
+    -- Updates nothing, but locks; a row that is pruned at this moment is inserted anew.
+    ON CONFLICT (user_id, resource) DO UPDATE SET algorithm = excluded.algorithm WHERE false;
 
     SELECT array_agg(r.number::int), array_agg(r.tid), array_agg(r.algorithm), array_agg(r.window_start),
            array_agg(r.window_size), array_agg(r.request_count), array_agg(r.previous_count), array_agg(r.tokens),
@@ -126,8 +131,6 @@ BEGIN
         SELECT key.number, state.ctid AS tid, state.*
         FROM unnest(p_subject, p_resource) WITH ORDINALITY AS key (subject, resource, number)
         JOIN "${flyway:defaultSchema}".rate_limits state ON state.user_id = key.subject AND state.resource = key.resource
-        ORDER BY state.user_id, state.resource
-        FOR UPDATE OF state
     ) r;
 
     clock := coalesce(p_now, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint);
@@ -151,11 +154,6 @@ BEGIN
             l := d_limit[i];
             name := l_name[l];
             cost := d_cost[i];
-            IF k IS NULL AND kind <> 1 THEN
-                -- The row was there and has been pruned before it could be locked: from the beginning, without locks.
-                RAISE EXCEPTION 'the state of % on % was removed meanwhile', p_subject[d_key[i]], p_resource[d_key[i]]
-                    USING ERRCODE = 'serialization_failure';
-            END IF;
             IF kind = 3 THEN
                 s_algorithm[k] := '';
                 s_start[k] := 0;

@@ -1,7 +1,7 @@
 package dev.ratelimit.autoconfigure;
 
-/** A setting of the store that cannot be right. */
-final class InvalidStoreException extends IllegalArgumentException {
+/** A property that cannot be right. */
+final class InvalidPropertyException extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1L;
 
@@ -9,7 +9,7 @@ final class InvalidStoreException extends IllegalArgumentException {
     private final String value;
     private final String advice;
 
-    InvalidStoreException(String property, String value, String advice) {
+    InvalidPropertyException(String property, String value, String advice) {
         super(property + " is " + value + "; " + advice);
         this.property = property;
         this.value = value;

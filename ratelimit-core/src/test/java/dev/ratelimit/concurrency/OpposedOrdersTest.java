@@ -1,0 +1,146 @@
+package dev.ratelimit.concurrency;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.ratelimit.Limit;
+import dev.ratelimit.Rate;
+import dev.ratelimit.Subject;
+import dev.ratelimit.schema.Schema;
+import dev.ratelimit.store.Answer;
+import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.Operation.Demand;
+import dev.ratelimit.store.Operation.Kind;
+import dev.ratelimit.store.jdbc.PostgresLimitStore;
+import dev.ratelimit.testing.TestPostgres;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Groups that want the same rows in opposed orders, while rows come and go. */
+@Timeout(60)
+class OpposedOrdersTest {
+
+    private static final int DECIDING = 12;
+    private static final int PRUNING = 2;
+    private static final int KEYS = 30;
+    private static final Duration TIME = Duration.ofSeconds(3);
+
+    private final TestPostgres postgres = TestPostgres.instance();
+
+    @Test
+    void groupsInOpposedOrdersNeverDeadlockNorFail() throws Exception {
+        long seed = System.nanoTime();
+        System.out.println("OpposedOrdersTest: seed " + seed);
+        String schema = postgres.freshSchema();
+        Schema.migrate(postgres.dataSource(), schema);
+        // A row is worth nothing a millisecond after it was written, so it is pruned and missing again; and those that
+        // are denied leave violations behind, in rows of another table.
+        Limit fleeting = Limit.named("fleeting")
+                .tokenBucket(2, Rate.of(1, Duration.ofNanos(500_000)))
+                .build();
+        Limit punished = Limit.named("punished")
+                .tokenBucket(1, Rate.of(1, Duration.ofMillis(2)))
+                .penalty(2, Duration.ofMillis(1))
+                .forgetAfter(Duration.ofMillis(3))
+                .build();
+        long before = deadlocks();
+        AtomicLong groups = new AtomicLong();
+        AtomicLong pruned = new AtomicLong();
+
+        try (HikariDataSource pool = pool(schema);
+                LimitStore store = new PostgresLimitStore(pool, schema)) {
+            long end = System.nanoTime() + TIME.toNanos();
+            Together.run(DECIDING + PRUNING, number -> () -> {
+                Random random = new Random(seed + number);
+                while (System.nanoTime() < end) {
+                    if (number < DECIDING) {
+                        List<Operation> group = group(random, number % 2 == 0, fleeting, punished);
+                        List<Answer> answers = store.decide(group);
+                        assertThat(answers).hasSameSizeAs(group);
+                        groups.incrementAndGet();
+                    } else {
+                        // Each with its own place in the tables, as two instances have.
+                        LimitStore pruner = new PostgresLimitStore(pool, schema);
+                        for (int i = 0; i < 6; i++) {
+                            pruned.addAndGet(pruner.prune(0).states());
+                        }
+                    }
+                }
+                return null;
+            });
+        }
+
+        awaitGone(schema); // what a connection has counted is known for certain once it is closed
+        System.out.println("OpposedOrdersTest: " + groups + " groups, " + pruned + " rows pruned");
+        assertThat(deadlocks()).isEqualTo(before);
+        assertThat(groups).hasValueGreaterThan(20);
+        assertThat(pruned).hasValueGreaterThan(20);
+    }
+
+    private HikariDataSource pool(String name) {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(postgres.jdbcUrl());
+        config.addDataSourceProperty("ApplicationName", name);
+        config.setMaximumPoolSize(DECIDING + PRUNING);
+        return new HikariDataSource(config);
+    }
+
+    private static List<Operation> group(Random random, boolean ascending, Limit... limits) {
+        List<Integer> keys = new ArrayList<>();
+        for (int key = 0; key < KEYS; key++) {
+            if (random.nextInt(3) > 0) {
+                keys.add(key);
+            }
+        }
+        keys.add(KEYS);
+        if (!ascending) {
+            Collections.reverse(keys);
+        }
+        List<Operation> group = new ArrayList<>();
+        for (int i = 0; i < keys.size(); i++) {
+            Subject subject = Subject.user(String.format("user%02d", keys.get(i)));
+            int kind = random.nextInt(10);
+            List<Demand> demands = new ArrayList<>();
+            for (Limit limit : limits) {
+                demands.add(new Demand(subject, limit, 1));
+            }
+            if (!ascending) {
+                Collections.reverse(demands);
+            }
+            group.add(new Operation(kind == 0 ? Kind.RESET : kind == 1 ? Kind.PEEK : Kind.DECIDE, demands));
+        }
+        return group;
+    }
+
+    private long deadlocks() throws SQLException {
+        return number("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()");
+    }
+
+    private void awaitGone(String name) {
+        await().atMost(Duration.ofSeconds(20))
+                .until(() ->
+                        number("SELECT count(*) FROM pg_stat_activity WHERE application_name = '" + name + "'") == 0);
+    }
+
+    private long number(String query) throws SQLException {
+        try (Connection connection = postgres.dataSource().getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(query)) {
+            row.next();
+            return row.getLong(1);
+        }
+    }
+}

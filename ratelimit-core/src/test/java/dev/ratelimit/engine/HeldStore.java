@@ -1,0 +1,110 @@
+package dev.ratelimit.engine;
+
+import dev.ratelimit.Outcome;
+import dev.ratelimit.algorithm.Charge;
+import dev.ratelimit.algorithm.Verdict;
+import dev.ratelimit.store.Answer;
+import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.Pruned;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+/** A store that shows each group as it arrives and holds it until the test lets it go; every answer is yes. */
+final class HeldStore implements LimitStore {
+
+    /** A group at the store. */
+    static final class Held {
+
+        final List<Operation> operations;
+        final Thread thread = Thread.currentThread();
+        private final CountDownLatch released = new CountDownLatch(1);
+        private volatile RuntimeException failure;
+
+        private Held(List<Operation> operations) {
+            this.operations = operations;
+        }
+
+        int size() {
+            return operations.size();
+        }
+
+        List<String> subjects() {
+            List<String> subjects = new ArrayList<>();
+            operations.forEach(
+                    one -> subjects.add(one.demands().get(0).subject().text()));
+            return subjects;
+        }
+
+        void release() {
+            released.countDown();
+        }
+
+        void fail(RuntimeException e) {
+            failure = e;
+            released.countDown();
+        }
+    }
+
+    private final BlockingQueue<Held> groups = new LinkedBlockingQueue<>();
+
+    @Override
+    public List<Answer> decide(List<Operation> group) {
+        Held held = new Held(List.copyOf(group));
+        groups.add(held);
+        boolean interrupted = false;
+        while (true) {
+            try {
+                held.released.await();
+                break;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        if (held.failure != null) {
+            throw held.failure;
+        }
+        return yes(group);
+    }
+
+    static List<Answer> yes(List<Operation> group) {
+        List<Answer> answers = new ArrayList<>(group.size());
+        for (Operation operation : group) {
+            List<Verdict> verdicts = new ArrayList<>();
+            operation
+                    .demands()
+                    .forEach(demand ->
+                            verdicts.add(new Verdict(Outcome.ALLOWED, 1, 0, 0, 0, 0, new Charge(0, demand.cost(), 0))));
+            answers.add(new Answer(0, verdicts));
+        }
+        return answers;
+    }
+
+    /** The next group that arrives. */
+    Held next() throws InterruptedException {
+        Held held = groups.poll(10, TimeUnit.SECONDS);
+        if (held == null) {
+            throw new AssertionError("no group came to the store");
+        }
+        return held;
+    }
+
+    boolean hasAnother() {
+        return !groups.isEmpty();
+    }
+
+    @Override
+    public Pruned prune(long keepMicros) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void close() {}
+}

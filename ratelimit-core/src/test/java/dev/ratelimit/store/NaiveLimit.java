@@ -1,0 +1,68 @@
+package dev.ratelimit.store;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.Micros;
+import dev.ratelimit.Outcome;
+import dev.ratelimit.Penalties;
+import org.jspecify.annotations.Nullable;
+
+/** What a limit means: its algorithm, the least time between two requests, and penalties. */
+final class NaiveLimit {
+
+    private final NaiveMeter meter;
+    private final long minInterval;
+    private final Penalties penalties;
+    private @Nullable Long lastAllowed;
+    private @Nullable Long lastViolation;
+    private long violations;
+    private long blockedUntil;
+
+    NaiveLimit(Limit limit) {
+        this.meter = NaiveMeter.of(limit.algorithm());
+        this.minInterval = Micros.of(limit.minInterval());
+        this.penalties = limit.penalties();
+    }
+
+    NaiveMeter meter() {
+        return meter;
+    }
+
+    long blockedUntil() {
+        return blockedUntil;
+    }
+
+    boolean admits(long at, long cost) {
+        return at >= blockedUntil
+                && (lastAllowed == null || at - lastAllowed >= minInterval)
+                && meter.hasRoom(at, cost);
+    }
+
+    Outcome outcome(long at, long cost) {
+        return at < blockedUntil ? Outcome.BLOCKED : admits(at, cost) ? Outcome.ALLOWED : Outcome.THROTTLED;
+    }
+
+    NaiveMeter.Admitted admit(long at, long cost) {
+        lastAllowed = at;
+        return meter.admit(at, cost);
+    }
+
+    /** Counts a request that was throttled, which may begin a penalty. */
+    void violate(long at) {
+        boolean forgotten = lastViolation == null || at - lastViolation >= Micros.of(penalties.forgetAfter());
+        violations = forgotten ? 1 : violations + 1;
+        lastViolation = at;
+        for (Penalties.Tier tier : penalties.tiers()) {
+            if (violations >= tier.after()) {
+                blockedUntil = at + Micros.of(tier.block());
+            }
+        }
+    }
+
+    void reset() {
+        meter.reset();
+        lastAllowed = null;
+        lastViolation = null;
+        violations = 0;
+        blockedUntil = 0;
+    }
+}

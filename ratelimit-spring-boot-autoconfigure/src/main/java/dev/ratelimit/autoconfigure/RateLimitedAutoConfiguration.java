@@ -1,0 +1,44 @@
+package dev.ratelimit.autoconfigure;
+
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.annotation.CallContext;
+import dev.ratelimit.annotation.RateLimited;
+import dev.ratelimit.annotation.RateLimitedInterceptor;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.support.ComposablePointcut;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Role;
+
+/** Applies {@link RateLimited} to beans, in the web and outside of it. */
+@AutoConfiguration(after = RateLimitAutoConfiguration.class)
+@ConditionalOnProperty(name = "ratelimit.enabled", matchIfMissing = true)
+public final class RateLimitedAutoConfiguration {
+
+    /**
+     * Of the role that proxies are made for without AspectJ. What it needs is asked for with the first call, since an
+     * advisor is made before other beans can be.
+     */
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    @ConditionalOnMissingBean(name = "rateLimitedAdvisor")
+    static Advisor rateLimitedAdvisor(
+            ObjectProvider<RateLimiter> limiter, ObjectProvider<CallContext.Source> contexts, BeanFactory beans) {
+        ComposablePointcut annotated = new ComposablePointcut(
+                        new AnnotationMatchingPointcut(null, RateLimited.class, true))
+                .union(new AnnotationMatchingPointcut(RateLimited.class, true))
+                .union(new AnnotationMatchingPointcut(null, RateLimited.Several.class, true))
+                .union(new AnnotationMatchingPointcut(RateLimited.Several.class, true));
+        return new DefaultPointcutAdvisor(
+                annotated,
+                new LazyInterceptor(() -> new RateLimitedInterceptor(
+                        limiter.getObject(), contexts.getIfAvailable(() -> () -> CallContext.NONE), beans)));
+    }
+}

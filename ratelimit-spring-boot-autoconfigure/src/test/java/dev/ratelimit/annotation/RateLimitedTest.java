@@ -1,0 +1,220 @@
+package dev.ratelimit.annotation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.Limits;
+import dev.ratelimit.Rate;
+import dev.ratelimit.RateLimitExceededException;
+import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.MemoryLimitStore;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** The annotation on beans of an application that has no web. */
+class RateLimitedTest {
+
+    private ConfigurableApplicationContext application;
+    private Jobs jobs;
+    private Mailer mailer;
+
+    @Retention(RetentionPolicy.RUNTIME)
+    @RateLimited("two")
+    @interface Seldom {}
+
+    static class Jobs {
+
+        @RateLimited("two")
+        public String plain() {
+            return "done";
+        }
+
+        @RateLimited(limit = "two", key = "#tenant")
+        public String byTenant(String tenant) {
+            return tenant;
+        }
+
+        @RateLimited(limit = "ten", cost = "#pages * 2")
+        public int print(int pages) {
+            return pages;
+        }
+
+        @RateLimited("two")
+        @RateLimited("ten")
+        public void both() {}
+
+        @Seldom
+        public void meta() {}
+
+        @RateLimited(limit = "two", countWhen = "#result == 'bad'")
+        public String guess(String word) {
+            return word;
+        }
+
+        @RateLimited(limit = "two", countWhen = "#exception != null")
+        public void fail(boolean fail) {
+            if (fail) {
+                throw new IllegalStateException("failed");
+            }
+        }
+
+        @RateLimited(limit = "two", countWhen = "#result == 'bad'")
+        public CompletionStage<String> later(CompletableFuture<String> result) {
+            return result;
+        }
+    }
+
+    @RateLimited("two")
+    static class Mailer {
+
+        public void send() {}
+
+        @RateLimitExempt
+        public void ping() {}
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {
+
+        @Bean
+        LimitStore store() {
+            return new MemoryLimitStore();
+        }
+
+        @Bean
+        Limits limits() {
+            return Limits.of(
+                    Limit.named("two").fixedWindow(2, Duration.ofDays(365)).build(),
+                    Limit.named("ten")
+                            .tokenBucket(10, Rate.of(1, Duration.ofDays(365)))
+                            .build());
+        }
+
+        @Bean
+        Jobs jobs() {
+            return new Jobs();
+        }
+
+        @Bean
+        Mailer mailer() {
+            return new Mailer();
+        }
+    }
+
+    @BeforeEach
+    void start() {
+        SpringApplication spring = new SpringApplication(Application.class);
+        spring.setWebApplicationType(WebApplicationType.NONE);
+        application = spring.run(
+                "--spring.main.banner-mode=off",
+                "--spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration");
+        jobs = application.getBean(Jobs.class);
+        mailer = application.getBean(Mailer.class);
+    }
+
+    @AfterEach
+    void stop() {
+        application.close();
+    }
+
+    @Test
+    void callThatIsDeniedThrowsWithTheDecision() {
+        jobs.plain();
+        jobs.plain();
+
+        assertThatThrownBy(jobs::plain)
+                .isInstanceOf(RateLimitExceededException.class)
+                .hasMessageStartingWith("limit 'two' is used up for 'call:anyone'; try again in")
+                .satisfies(e -> assertThat(
+                                ((RateLimitExceededException) e).decision().remaining())
+                        .isZero());
+    }
+
+    @Test
+    void keyIsAnExpressionOverTheArguments() {
+        jobs.byTenant("a");
+        jobs.byTenant("a");
+        assertThatThrownBy(() -> jobs.byTenant("a")).isInstanceOf(RateLimitExceededException.class);
+        assertThat(jobs.byTenant("b")).isEqualTo("b");
+    }
+
+    @Test
+    void costIsAnExpressionOverTheArguments() {
+        assertThat(jobs.print(4)).isEqualTo(4);
+        assertThatThrownBy(() -> jobs.print(2)).isInstanceOf(RateLimitExceededException.class);
+        assertThat(jobs.print(1)).isEqualTo(1);
+    }
+
+    @Test
+    void severalAnnotationsAreDecidedAllOrNothing() {
+        jobs.print(4);
+        jobs.both();
+        jobs.both();
+        assertThatThrownBy(jobs::both).isInstanceOf(RateLimitExceededException.class);
+        assertThatThrownBy(jobs::plain).isInstanceOf(RateLimitExceededException.class);
+    }
+
+    @Test
+    void annotationOfAnAnnotationApplies() {
+        jobs.meta();
+        jobs.meta();
+        assertThatThrownBy(jobs::meta).isInstanceOf(RateLimitExceededException.class);
+    }
+
+    @Test
+    void annotationOnAClassAppliesToItsMethodsButThoseThatAreExempt() {
+        mailer.send();
+        mailer.send();
+        assertThatThrownBy(mailer::send).isInstanceOf(RateLimitExceededException.class);
+        mailer.ping();
+    }
+
+    @Test
+    void callCountsWhenItsResultSaysSo() {
+        for (int i = 0; i < 5; i++) {
+            jobs.guess("good");
+        }
+        jobs.guess("bad");
+        jobs.guess("bad");
+        assertThatThrownBy(() -> jobs.guess("good")).isInstanceOf(RateLimitExceededException.class);
+    }
+
+    @Test
+    void callCountsWhenItFails() {
+        for (int i = 0; i < 5; i++) {
+            jobs.fail(false);
+        }
+        for (int i = 0; i < 2; i++) {
+            assertThatThrownBy(() -> jobs.fail(true)).isInstanceOf(IllegalStateException.class);
+        }
+        assertThatThrownBy(() -> jobs.fail(false)).isInstanceOf(RateLimitExceededException.class);
+    }
+
+    @Test
+    void resultThatComesLaterIsSettledWhenItComes() {
+        CompletableFuture<String> first = new CompletableFuture<>();
+        CompletableFuture<String> second = new CompletableFuture<>();
+        jobs.later(first);
+        jobs.later(second);
+        assertThatThrownBy(() -> jobs.later(new CompletableFuture<>())).isInstanceOf(RateLimitExceededException.class);
+
+        first.complete("good");
+
+        jobs.later(new CompletableFuture<>());
+        assertThatThrownBy(() -> jobs.later(new CompletableFuture<>())).isInstanceOf(RateLimitExceededException.class);
+    }
+}

@@ -1,0 +1,202 @@
+package dev.ratelimit.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.Limit;
+import dev.ratelimit.Limits;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Subject;
+import dev.ratelimit.rule.RuleBook;
+import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.MemoryLimitStore;
+import dev.ratelimit.store.jdbc.SqliteLimitStore;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import javax.sql.DataSource;
+import org.flywaydb.core.Flyway;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+class RateLimitAutoConfigurationTest {
+
+    private static final AutoConfigurations OURS = AutoConfigurations.of(
+            ApplicationDatabaseAutoConfiguration.class,
+            RateLimitAutoConfiguration.class,
+            RateLimitMetricsAutoConfiguration.class,
+            RateLimitWebAutoConfiguration.class,
+            RateLimitedAutoConfiguration.class);
+
+    @TempDir
+    Path folder;
+
+    private final ApplicationContextRunner application = new ApplicationContextRunner().withConfiguration(OURS);
+    private final WebApplicationContextRunner web =
+            new WebApplicationContextRunner().withConfiguration(OURS).withPropertyValues("ratelimit.store.type=memory");
+
+    @Test
+    void withoutADatabaseItKeepsStateInAnSqliteFile() {
+        Path file = folder.resolve("limits.db");
+        application
+                .withPropertyValues(
+                        "ratelimit.store.sqlite.path=" + file,
+                        "ratelimit.limits.login.algorithm=fixed-window",
+                        "ratelimit.limits.login.max-requests=1",
+                        "ratelimit.limits.login.window=day")
+                .run(context -> {
+                    assertThat(context).hasSingleBean(SqliteLimitStore.class);
+                    RateLimiter limiter = context.getBean(RateLimiter.class);
+                    assertThat(limiter.decide(Subject.user("alice"), "login").allowed())
+                            .isTrue();
+                    assertThat(limiter.decide(Subject.user("alice"), "login").allowed())
+                            .isFalse();
+                    assertThat(Files.exists(file)).isTrue();
+                });
+    }
+
+    @Test
+    void noBeanOfOursIsOfATypeThatApplicationsHave() {
+        application
+                .withPropertyValues("ratelimit.store.sqlite.path=" + folder.resolve("limits.db"))
+                .run(context -> {
+                    assertThat(context).doesNotHaveBean(DataSource.class);
+                    assertThat(context).doesNotHaveBean(Flyway.class);
+                });
+    }
+
+    @Test
+    void nothingIsThereWhenItIsSwitchedOff() {
+        web.withPropertyValues("ratelimit.enabled=false").run(context -> {
+            assertThat(context).doesNotHaveBean(RateLimiter.class);
+            assertThat(context).doesNotHaveBean(RuleBook.class);
+            assertThat(context).doesNotHaveBean("rateLimitedAdvisor");
+        });
+    }
+
+    @Test
+    void beansOfTheApplicationReplaceOurs() {
+        web.withUserConfiguration(OwnBeans.class).run(context -> {
+            assertThat(context).hasSingleBean(LimitStore.class);
+            assertThat(context.getBean(LimitStore.class)).isSameAs(OwnBeans.STORE);
+            assertThat(context.getBean(Limits.class).names()).containsExactly("own");
+            Decision decision = context.getBean(RateLimiter.class).decide(Subject.user("alice"), "own");
+            assertThat(decision.remaining()).isEqualTo(6);
+        });
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnBeans {
+
+        static final LimitStore STORE = new MemoryLimitStore();
+
+        @Bean
+        LimitStore store() {
+            return STORE;
+        }
+
+        @Bean
+        Limits limits() {
+            return Limits.of(
+                    Limit.named("own").fixedWindow(7, Duration.ofDays(1)).build());
+        }
+    }
+
+    @Test
+    void limitInheritsFromItsBase() {
+        application
+                .withPropertyValues(
+                        "ratelimit.store.type=memory",
+                        "ratelimit.limits.base.algorithm=token-bucket",
+                        "ratelimit.limits.base.burst=5",
+                        "ratelimit.limits.base.refill=60/m",
+                        "ratelimit.limits.big.base=base",
+                        "ratelimit.limits.big.burst=50",
+                        "ratelimit.limits.big.penalties[0].after=3",
+                        "ratelimit.limits.big.penalties[0].block=5m")
+                .run(context -> {
+                    Limit big = context.getBean(Limits.class).get("big");
+                    assertThat(big.capacity()).isEqualTo(50);
+                    assertThat(big.algorithm().written()).isEqualTo("token-bucket");
+                    assertThat(big.penalties().blockFor(3)).isEqualTo(Duration.ofMinutes(5));
+                });
+    }
+
+    @Test
+    void rulesAreAListOrAMap() {
+        web.withPropertyValues(
+                        "ratelimit.limits.l.algorithm=fixed-window",
+                        "ratelimit.limits.l.max-requests=1",
+                        "ratelimit.limits.l.window=1m",
+                        "ratelimit.rules[0].name=from-list",
+                        "ratelimit.rules[0].path=/a/**",
+                        "ratelimit.rules[0].limits=l")
+                .run(context -> assertThat(context.getBean(RuleBook.class).rules())
+                        .extracting(rule -> rule.name())
+                        .containsExactly("from-list"));
+        web.withPropertyValues(
+                        "ratelimit.limits.l.algorithm=fixed-window",
+                        "ratelimit.limits.l.max-requests=1",
+                        "ratelimit.limits.l.window=1m",
+                        "ratelimit.rules.from-map.path=/a/**",
+                        "ratelimit.rules.from-map.limits=l")
+                .run(context -> assertThat(context.getBean(RuleBook.class).rules())
+                        .extracting(rule -> rule.name())
+                        .containsExactly("from-map"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "ratelimit.limits.a.max-requests=0 | ratelimit.limits.a.max-requests | 0 |"
+                        + " Write a whole number from 1 to 1000000000000.",
+                "ratelimit.limits.a.window=soon | ratelimit.limits.a.window | 'soon' |"
+                        + " Write a time such as 500ms, 10s, 15m, 1h, 1d or PT15M.",
+                "ratelimit.limits.a.algorithm=magic | ratelimit.limits.a.algorithm | 'magic' |"
+                        + " Write one of fixed-window, sliding-window, sliding-log, token-bucket, leaky-bucket.",
+                "ratelimit.limits.a.burst=3 | ratelimit.limits.a.burst | '3' |"
+                        + " Leave it out: fixed-window takes algorithm, cost, forget-after, max-requests, min-interval,"
+                        + " penalties, window, zone.",
+                "ratelimit.limits.a.base=b | ratelimit.limits.a.base | 'b' | Name one of a.",
+                "ratelimit.limits.a.base=a | ratelimit.limits.a.base | 'a' |"
+                        + " Name a limit that is not based on this one (a -> a).",
+                "ratelimit.rules.r.limits=b | ratelimit.rules.r.limits | 'b' | Name one of a.",
+                "ratelimit.rules.r.path=api | ratelimit.rules.r.path | 'api' | Begin it with /, as in /api/**.",
+                "ratelimit.rules.r.key=phone | ratelimit.rules.r.key | 'phone' |"
+                        + " Write user, ip, user+ip, session, api-key, header:NAME, bean:NAME, or an expression that"
+                        + " begins with # or @, such as #request.getParameter('tenant').",
+                "ratelimit.identity.trusted-proxies=10.0.0.300 | ratelimit.identity.trusted-proxies | '10.0.0.300' |"
+                        + " Write one such as 10.0.0.0/8, 2001:db8::/32 or 192.0.2.7.",
+                "ratelimit.store.type=postgresql | ratelimit.store.postgresql.url | missing |"
+                        + " Write the JDBC URL of the database, such as jdbc:postgresql://localhost/app:"
+                        + " the application has no PostgreSQL data source whose address is known.",
+            },
+            quoteCharacter = '\u0000')
+    void mistakeStopsTheStartAndSaysWhatToWriteInstead(String setting, String property, String value, String action) {
+        web.withPropertyValues(
+                        "ratelimit.limits.a.algorithm=fixed-window",
+                        "ratelimit.limits.a.max-requests=1",
+                        "ratelimit.limits.a.window=1m",
+                        "ratelimit.rules.r.path=/a/**",
+                        "ratelimit.rules.r.limits=a",
+                        setting)
+                .run(context -> {
+                    assertThat(context).hasFailed();
+                    FailureAnalysis analysis = new ConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
+                    assertThat(analysis).isNotNull();
+                    assertThat(analysis.getDescription())
+                            .isEqualTo("The configuration of rate limits cannot be right:\n\n    Property: " + property
+                                    + "\n    Value: " + value);
+                    assertThat(analysis.getAction()).isEqualTo(action);
+                });
+    }
+}

@@ -1,0 +1,102 @@
+package dev.ratelimit.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.rule.AddressRange;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.springframework.mock.web.MockHttpServletRequest;
+
+class ClientAddressesTest {
+
+    private final ClientAddresses addresses =
+            new ClientAddresses(List.of(AddressRange.parse("10.0.0.0/8"), AddressRange.parse("fd00::/8")), 64);
+
+    @Test
+    void connectionOfAStrangerIsTheClientWhateverItsHeadersSay() {
+        assertThat(client("203.0.113.7", "198.51.100.1", null)).isEqualTo("203.0.113.7");
+        assertThat(client("203.0.113.7", null, "for=198.51.100.1")).isEqualTo("203.0.113.7");
+    }
+
+    @Test
+    void headersOfATrustedProxyAreReadFromTheRight() {
+        assertThat(client("10.0.0.1", "198.51.100.1", null)).isEqualTo("198.51.100.1");
+        assertThat(client("10.0.0.1", "1.1.1.1, 198.51.100.1", null)).isEqualTo("198.51.100.1");
+        assertThat(client("10.0.0.1", "1.1.1.1, 198.51.100.1, 10.0.0.9", null)).isEqualTo("198.51.100.1");
+        assertThat(client("10.0.0.1", null, "for=1.1.1.1;proto=http, For=\"[2001:db8:1:2:3::4]:80\";by=10.0.0.9"))
+                .isEqualTo("2001:db8:1:2:0:0:0:0/64");
+    }
+
+    @Test
+    void linesOfAHeaderAreOneList() {
+        MockHttpServletRequest request = request("10.0.0.1");
+        request.addHeader("X-Forwarded-For", "1.1.1.1");
+        request.addHeader("X-Forwarded-For", "198.51.100.1");
+
+        assertThat(addresses.clientOf(request)).isEqualTo("198.51.100.1");
+    }
+
+    @Test
+    void entryThatIsNoAddressEndsTheTrust() {
+        assertThat(client("10.0.0.1", "1.1.1.1, unknown", null)).isEqualTo("10.0.0.1");
+        assertThat(client("10.0.0.1", "1.1.1.1, _hidden, 10.0.0.9", null)).isEqualTo("10.0.0.9");
+        assertThat(client("10.0.0.1", "", null)).isEqualTo("10.0.0.1");
+    }
+
+    @Test
+    void proxiesAllTheWayAreTheFarthestOfThem() {
+        assertThat(client("10.0.0.1", "10.0.0.3, 10.0.0.2", null)).isEqualTo("10.0.0.3");
+    }
+
+    @Test
+    void headersThatDisagreeAreNotBelieved() {
+        assertThat(client("10.0.0.1", "198.51.100.1", "for=1.1.1.1")).isEqualTo("10.0.0.1");
+        assertThat(client("10.0.0.1", "198.51.100.1", "for=198.51.100.1")).isEqualTo("198.51.100.1");
+    }
+
+    @Test
+    void portsZonesAndMappedAddressesMakeNoDifference() {
+        assertThat(client("::ffff:203.0.113.7", null, null)).isEqualTo("203.0.113.7");
+        assertThat(client("fe80::1%eth0", null, null)).isEqualTo("fe80:0:0:0:0:0:0:0/64");
+        assertThat(client("10.0.0.1", "198.51.100.1:4711", null)).isEqualTo("198.51.100.1");
+        assertThat(client("2001:db8:1:2:a::1", null, null)).isEqualTo(client("2001:db8:1:2:b::2", null, null));
+    }
+
+    @Test
+    void whatAWrapperMadeOfTheHeadersIsNotLookedAt() {
+        MockHttpServletRequest request = request("10.0.0.1");
+        request.addHeader("X-Forwarded-For", "1.1.1.1, 198.51.100.1");
+        HttpServletRequest wrapped = new HttpServletRequestWrapper(request) {
+            @Override
+            public String getRemoteAddr() {
+                return "1.1.1.1";
+            }
+
+            @Override
+            public java.util.Enumeration<String> getHeaders(String name) {
+                return java.util.Collections.emptyEnumeration();
+            }
+        };
+
+        assertThat(addresses.clientOf(wrapped)).isEqualTo("198.51.100.1");
+    }
+
+    private String client(String peer, String forwardedFor, String forwarded) {
+        MockHttpServletRequest request = request(peer);
+        if (forwardedFor != null) {
+            request.addHeader("X-Forwarded-For", forwardedFor);
+        }
+        if (forwarded != null) {
+            request.addHeader("Forwarded", forwarded);
+        }
+        return addresses.clientOf(request);
+    }
+
+    private static MockHttpServletRequest request(String peer) {
+        MockHttpServletRequest request = new MockHttpServletRequest();
+        request.setRemoteAddr(peer);
+        return request;
+    }
+}
