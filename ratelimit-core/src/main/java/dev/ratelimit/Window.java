@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.time.ZoneId;
 import java.time.zone.ZoneRulesProvider;
 import java.util.Locale;
+import java.util.Set;
 
 /** The window of a fixed-window limit: a span of time, or an hour, day, week or month of the calendar. */
 public sealed interface Window {
@@ -55,7 +56,7 @@ public sealed interface Window {
 
     /**
      * The zone of that name. Only names of the time zone database are taken: an offset such as {@code +02:00} or
-     * {@code GMT+2} means the opposite to PostgreSQL.
+     * {@code GMT+2} means the opposite to PostgreSQL, and {@code CET} to it is an abbreviation: without summer time.
      */
     static ZoneId zone(String name) {
         requireRegion(name.strip());
@@ -65,7 +66,8 @@ public sealed interface Window {
     private static void requireRegion(String name) {
         boolean known;
         try {
-            known = ZoneRulesProvider.getAvailableZoneIds().contains(name);
+            known = ZoneRulesProvider.getAvailableZoneIds().contains(name)
+                    && !Set.of("CET", "EET", "MET", "WET").contains(name);
         } catch (DateTimeException e) {
             known = false;
         }

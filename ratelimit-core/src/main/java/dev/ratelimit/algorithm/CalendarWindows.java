@@ -5,14 +5,15 @@ import dev.ratelimit.Window.Calendar;
 import dev.ratelimit.Window.CalendarUnit;
 import java.time.DayOfWeek;
 import java.time.LocalDate;
-import java.time.ZonedDateTime;
+import java.time.ZoneOffset;
 import java.time.temporal.TemporalAdjusters;
 
 /**
  * Where the hours, days, weeks and months of the calendar begin.
  *
  * <p>A day begins at midnight; where the clocks skip midnight, when they skip it; where midnight comes twice, with the
- * second. PostgreSQL reads local times in just this way, and both must agree.
+ * second. PostgreSQL reads local times in just this way, and both must agree. An hour is one of the wall clock; where the
+ * clocks change by half an hour, as on Lord Howe Island, an hour begins with the change and lasts for half of one.
  */
 final class CalendarWindows {
 
@@ -21,12 +22,12 @@ final class CalendarWindows {
     private CalendarWindows() {}
 
     static long startOf(Calendar calendar, long now) {
-        ZonedDateTime moment = Micros.toInstant(now).atZone(calendar.zone());
         if (calendar.unit() == CalendarUnit.HOUR) {
-            long local = now + moment.getOffset().getTotalSeconds() * Micros.PER_SECOND;
-            return now - Math.floorMod(local, HOUR);
+            long start = now - sinceWholeHour(calendar, now);
+            return start + sinceWholeHour(calendar, start);
         }
-        LocalDate first = firstDay(calendar, moment.toLocalDate());
+        LocalDate today = LocalDate.ofInstant(Micros.toInstant(now), calendar.zone());
+        LocalDate first = firstDay(calendar, today);
         long start = startOf(calendar, first);
         return start <= now ? start : startOf(calendar, firstDay(calendar, first.minusDays(1)));
     }
@@ -35,11 +36,16 @@ final class CalendarWindows {
     static long startAfter(Calendar calendar, long start) {
         LocalDate first = Micros.toInstant(start).atZone(calendar.zone()).toLocalDate();
         return switch (calendar.unit()) {
-            case HOUR -> start + HOUR;
+            case HOUR -> start + HOUR - sinceWholeHour(calendar, start);
             case DAY -> startOf(calendar, first.plusDays(1));
             case WEEK -> startOf(calendar, first.plusWeeks(1));
             case MONTH -> startOf(calendar, first.plusMonths(1));
         };
+    }
+
+    private static long sinceWholeHour(Calendar calendar, long moment) {
+        ZoneOffset offset = calendar.zone().getRules().getOffset(Micros.toInstant(moment));
+        return Math.floorMod(moment + offset.getTotalSeconds() * Micros.PER_SECOND, HOUR);
     }
 
     private static LocalDate firstDay(Calendar calendar, LocalDate day) {

@@ -83,7 +83,9 @@ public final class Check {
 
     /** The state had an earlier charge on it been of this check's cost. */
     public State settled(Charge charge) {
-        return written(meter.settle(state, now, charge, cost));
+        // A charge of a later moment was made before the clock was set back: no moment of a state is after its now.
+        Charge moved = new Charge(Math.min(charge.at(), now), charge.cost(), charge.tokens());
+        return written(meter.settle(state, now, moved, cost));
     }
 
     /** What the limit says if nothing is written. */

@@ -7,6 +7,10 @@ final class Exact {
 
     private Exact() {}
 
+    static long product(long a, long b) {
+        return Math.multiplyHigh(a, b) == 0 && a * b >= 0 ? a * b : Long.MAX_VALUE;
+    }
+
     static long floorOfProduct(long a, long b, long divisor) {
         if (Math.multiplyHigh(a, b) == 0 && a * b >= 0) {
             return a * b / divisor;

@@ -63,7 +63,7 @@ final class LeakyBucketMeter extends Meter {
         long water = state.tokens();
         if (cost <= charge.cost()) {
             long left = drained(charge.tokens(), Math.max(0, now - charge.at()));
-            water = Math.max(0, water - Math.min((charge.cost() - cost) * unitsPerPermit, left));
+            water = Math.max(0, water - Math.min(Exact.product(charge.cost() - cost, unitsPerPermit), left));
         } else {
             water = Math.min(MOST, water + (cost - charge.cost()) * unitsPerPermit);
         }

@@ -61,7 +61,7 @@ final class TokenBucketMeter extends Meter {
         long level = state.tokens();
         if (cost <= charge.cost()) {
             long lacking = full - refilled(charge.tokens(), Math.max(0, now - charge.at()));
-            level = Math.min(full, level + Math.min((charge.cost() - cost) * unitsPerPermit, lacking));
+            level = Math.min(full, level + Math.min(Exact.product(charge.cost() - cost, unitsPerPermit), lacking));
         } else {
             level = Math.max(-MOST, level - (cost - charge.cost()) * unitsPerPermit);
         }

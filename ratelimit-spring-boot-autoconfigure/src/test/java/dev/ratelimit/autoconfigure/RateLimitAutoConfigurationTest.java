@@ -160,7 +160,7 @@ class RateLimitAutoConfigurationTest {
                 "ratelimit.limits.a.max-requests=0 | ratelimit.limits.a.max-requests | 0 |"
                         + " Write a whole number from 1 to 1000000000000.",
                 "ratelimit.limits.a.window=soon | ratelimit.limits.a.window | 'soon' |"
-                        + " Write a time such as 500ms, 10s, 15m, 1h, 1d or PT15M.",
+                        + " Write a time such as 1m, or hour, day, week or month.",
                 "ratelimit.limits.a.algorithm=magic | ratelimit.limits.a.algorithm | 'magic' |"
                         + " Write one of fixed-window, sliding-window, sliding-log, token-bucket, leaky-bucket.",
                 "ratelimit.limits.a.burst=3 | ratelimit.limits.a.burst | '3' |"

@@ -251,7 +251,11 @@ BEGIN
                     local := (timestamptz 'epoch' + now_ * interval '1 microsecond') AT TIME ZONE l_zone[l];
                     IF l_unit[l] = 'hour' THEN
                         start_ := now_ - (extract(epoch FROM local) * 1000000)::bigint % 3600000000;
-                        size_ := 3600000000;
+                        -- Not zero if the clock has been changed by half an hour since: then the hour began with it.
+                        local := (timestamptz 'epoch' + start_ * interval '1 microsecond') AT TIME ZONE l_zone[l];
+                        shift := (extract(epoch FROM local) * 1000000)::bigint % 3600000000;
+                        start_ := start_ + shift;
+                        size_ := 3600000000 - shift;
                     ELSE
                         step := ('1 ' || l_unit[l])::interval;
                         local := date_trunc(l_unit[l], local);
@@ -374,9 +378,7 @@ BEGIN
                 ELSIF name = 'leaky-bucket' THEN
                     tokens_ := tokens_ + cost * size_;
                 ELSIF name = 'sliding-log' THEN
-                    FOR n IN 1 .. cost LOOP
-                        log_ := log_ || int8send(now_);
-                    END LOOP;
+                    log_ := log_ || decode(repeat(encode(int8send(now_), 'hex'), cost::int), 'hex');
                 ELSE
                     count_ := count_ + cost;
                 END IF;
@@ -415,6 +417,8 @@ BEGIN
             ELSIF kind = 2 THEN
                 writes := true;
                 difference := cost - d_charged[i];
+                -- A charge of a later moment was made before the clock was set back.
+                d_at[i] := least(d_at[i], now_);
                 IF name = 'token-bucket' THEN
                     IF difference <= 0 THEN
                         room := greatest(0, now_ - d_at[i]);
@@ -423,7 +427,7 @@ BEGIN
                         ELSE
                             room := l_max[l] - d_tokens[i] - room * rate;
                         END IF;
-                        tokens_ := least(l_max[l], tokens_ + least(-difference * size_, room));
+                        tokens_ := least(l_max[l], tokens_ + least(-difference::numeric * size_, room)::bigint);
                     ELSE
                         tokens_ := greatest(-MOST, tokens_ - difference * size_);
                     END IF;
@@ -435,7 +439,7 @@ BEGIN
                         ELSE
                             room := d_tokens[i] - room * rate;
                         END IF;
-                        tokens_ := greatest(0, tokens_ - least(-difference * size_, room));
+                        tokens_ := greatest(0, tokens_ - least(-difference::numeric * size_, room)::bigint);
                     ELSE
                         tokens_ := least(MOST, tokens_ + difference * size_);
                     END IF;
@@ -453,9 +457,9 @@ BEGIN
                             END LOOP;
                             log_ := substring(log_ FROM 1 FOR low * 8) || substring(log_ FROM high * 8 + 1);
                         ELSE
-                            FOR n IN 1 .. least(difference, greatest(0, 2 * l_max[l] - entries)) LOOP
-                                log_ := substring(log_ FROM 1 FOR high * 8) || int8send(d_at[i]) || substring(log_ FROM high * 8 + 1);
-                            END LOOP;
+                            log_ := substring(log_ FROM 1 FOR high * 8)
+                                || decode(repeat(encode(int8send(d_at[i]), 'hex'), least(difference, greatest(0, 2 * l_max[l] - entries))::int), 'hex')
+                                || substring(log_ FROM high * 8 + 1);
                         END IF;
                     END IF;
                 ELSIF d_at[i] >= start_ THEN
