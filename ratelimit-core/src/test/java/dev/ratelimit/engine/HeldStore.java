@@ -51,6 +51,20 @@ final class HeldStore implements LimitStore {
     }
 
     private final BlockingQueue<Held> groups = new LinkedBlockingQueue<>();
+    private final boolean answersInTime;
+
+    HeldStore() {
+        this(true);
+    }
+
+    HeldStore(boolean answersInTime) {
+        this.answersInTime = answersInTime;
+    }
+
+    @Override
+    public boolean answersInTime() {
+        return answersInTime;
+    }
 
     @Override
     public List<Answer> decide(List<Operation> group) {

@@ -33,6 +33,8 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 
 @Timeout(60)
 class StoreRateLimiterGroupingTest {
@@ -112,6 +114,35 @@ class StoreRateLimiterGroupingTest {
         assertThat(group.size()).isEqualTo(1);
         group.release();
         assertThat(caller.decision().outcome()).isEqualTo(Outcome.ALLOWED);
+    }
+
+    @Test
+    void loneCallerDoesNotWaitLongerThanItsDeadlineForAStoreThatMayTakeLonger() throws Exception {
+        HeldStore slow = new HeldStore(false);
+        StoreRateLimiter limiter = limiter(slow, PATIENT.withDeadline(Duration.ofMillis(50)));
+
+        Decision late = limiter.decide(request("alice"));
+
+        assertThat(late.outcome()).isEqualTo(Outcome.FAILED);
+        HeldStore.Held group = slow.next();
+        assertThat(group.thread).isNotSameAs(Thread.currentThread());
+        group.release();
+    }
+
+    @Test
+    @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "this Java has no virtual threads")
+    void virtualThreadLeavesTheCallToAWorker() throws Exception {
+        StoreRateLimiter limiter = limiter(PATIENT);
+        Thread caller = (Thread)
+                Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, (Runnable)
+                        () -> limiter.decide(request("alice")));
+
+        HeldStore.Held group = store.next();
+
+        assertThat(group.thread).isNotSameAs(caller);
+        group.release();
+        caller.join(10_000);
+        assertThat(caller.isAlive()).isFalse();
     }
 
     @Test
@@ -443,6 +474,11 @@ class StoreRateLimiterGroupingTest {
             public List<Answer> decide(List<Operation> group) {
                 before.accept(group);
                 return HeldStore.yes(group);
+            }
+
+            @Override
+            public boolean answersInTime() {
+                return true;
             }
 
             @Override

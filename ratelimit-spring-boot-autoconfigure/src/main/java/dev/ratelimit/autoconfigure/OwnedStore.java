@@ -18,6 +18,11 @@ record OwnedStore(LimitStore store, Closeable pool) implements LimitStore {
     }
 
     @Override
+    public boolean answersInTime() {
+        return store.answersInTime();
+    }
+
+    @Override
     public Pruned prune(long keepMicros) {
         return store.prune(keepMicros);
     }

@@ -72,7 +72,7 @@ public final class RateLimitAutoConfiguration {
             log.info(
                     "Rate limits are kept in PostgreSQL, schema {}",
                     store.postgresql().schema());
-            return PostgresPool.open(
+            return PostgresStores.open(
                     url,
                     store.postgresql().username(),
                     store.postgresql().password(),
@@ -85,7 +85,7 @@ public final class RateLimitAutoConfiguration {
         log.info(
                 "Rate limits are kept in the PostgreSQL database of the application, schema {}",
                 store.postgresql().schema());
-        return PostgresPool.open(
+        return PostgresStores.open(
                 application.url(),
                 application.username(),
                 application.password(),

@@ -3,23 +3,16 @@ package dev.ratelimit.starter;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.annotation.RateLimited;
-import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Base64;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
-import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
-import org.springframework.core.env.Environment;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.security.config.Customizer;
@@ -39,8 +32,7 @@ class StarterTest {
     @TempDir
     Path folder;
 
-    private final HttpClient http = HttpClient.newHttpClient();
-    private ConfigurableApplicationContext application;
+    private RunningApplication application;
 
     @SpringBootApplication
     static class Application {
@@ -94,24 +86,20 @@ class StarterTest {
 
     @BeforeEach
     void start() {
-        application = new SpringApplication(Application.class, Endpoints.class)
-                .run(
-                        "--server.port=0",
-                        "--spring.main.banner-mode=off",
-                        "--spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
-                        "--ratelimit.store.sqlite.path=" + folder.resolve("ratelimit.db"),
-                        "--ratelimit.store.deadline=10s",
-                        "--ratelimit.limits.api.algorithm=token-bucket",
-                        "--ratelimit.limits.api.burst=3",
-                        "--ratelimit.limits.api.refill=1/h",
-                        "--ratelimit.limits.login.algorithm=fixed-window",
-                        "--ratelimit.limits.login.max-requests=2",
-                        "--ratelimit.limits.login.window=day",
-                        "--ratelimit.rules[0].name=api",
-                        "--ratelimit.rules[0].path=/api/**",
-                        "--ratelimit.rules[0].key=user",
-                        "--ratelimit.rules[0].limits=api",
-                        "--ratelimit.exempt.authorities=ROLE_ADMIN");
+        application = RunningApplication.start(
+                List.of(Application.class, Endpoints.class),
+                "ratelimit.store.sqlite.path=" + folder.resolve("ratelimit.db"),
+                "ratelimit.limits.api.algorithm=token-bucket",
+                "ratelimit.limits.api.burst=3",
+                "ratelimit.limits.api.refill=1/h",
+                "ratelimit.limits.login.algorithm=fixed-window",
+                "ratelimit.limits.login.max-requests=2",
+                "ratelimit.limits.login.window=day",
+                "ratelimit.rules[0].name=api",
+                "ratelimit.rules[0].path=/api/**",
+                "ratelimit.rules[0].key=user",
+                "ratelimit.rules[0].limits=api",
+                "ratelimit.exempt.authorities=ROLE_ADMIN");
     }
 
     @AfterEach
@@ -168,28 +156,12 @@ class StarterTest {
         assertThat(login("b@example.org", "right").statusCode()).isEqualTo(200);
     }
 
-    private HttpResponse<String> get(String path, String user) throws IOException, InterruptedException {
-        HttpRequest.Builder request = HttpRequest.newBuilder(uri(path));
-        if (user != null) {
-            String credentials = Base64.getEncoder()
-                    .encodeToString((user + ":" + user).getBytes(java.nio.charset.StandardCharsets.UTF_8));
-            request.header("Authorization", "Basic " + credentials);
-        }
-        return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
+    private HttpResponse<String> get(String path, String user) throws Exception {
+        return user == null ? application.get(path) : application.getAs(user, path);
     }
 
-    private HttpResponse<String> login(String email, String password) throws IOException, InterruptedException {
-        return http.send(
-                HttpRequest.newBuilder(uri("/login"))
-                        .header("Content-Type", "application/json")
-                        .POST(HttpRequest.BodyPublishers.ofString(
-                                "{\"email\":\"" + email + "\",\"password\":\"" + password + "\"}"))
-                        .build(),
-                HttpResponse.BodyHandlers.ofString());
-    }
-
-    private URI uri(String path) {
-        String port = application.getBean(Environment.class).getProperty("local.server.port");
-        return URI.create("http://127.0.0.1:" + port + path);
+    private HttpResponse<String> login(String email, String password) throws Exception {
+        return application.post(
+                "/login", "application/json", "{\"email\":\"" + email + "\",\"password\":\"" + password + "\"}");
     }
 }

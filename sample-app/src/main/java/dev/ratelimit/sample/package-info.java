@@ -1,5 +1,5 @@
 /**
- * A small program that shows the limiter at work.
+ * A play-by-post game, in memory. What it limits stands in {@code application.yaml}, and on the one method that logs in.
  */
 @NullMarked
 package dev.ratelimit.sample;

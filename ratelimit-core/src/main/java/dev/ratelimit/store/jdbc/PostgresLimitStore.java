@@ -163,6 +163,12 @@ public final class PostgresLimitStore implements LimitStore {
         return SERIALIZATION_FAILURE.equals(e.getSQLState()) || DEADLOCK_DETECTED.equals(e.getSQLState());
     }
 
+    /** With a timeout, a connection that does not answer is given up. */
+    @Override
+    public boolean answersInTime() {
+        return timeout != null;
+    }
+
     @Override
     public Pruned prune(long keepMicros) {
         return pruning.step(now(), keepMicros);

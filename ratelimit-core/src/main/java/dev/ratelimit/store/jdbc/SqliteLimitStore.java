@@ -74,6 +74,12 @@ public final class SqliteLimitStore implements LimitStore {
         }
     }
 
+    /** It waits for other processes no longer than the busy timeout of the file. */
+    @Override
+    public boolean answersInTime() {
+        return true;
+    }
+
     @Override
     public Pruned prune(long keepMicros) {
         return pruning.step(Micros.of(clock.instant()) - keepMicros);

@@ -1,7 +1,6 @@
 package dev.ratelimit.autoconfigure;
 
 import com.zaxxer.hikari.HikariConfig;
-import com.zaxxer.hikari.HikariDataSource;
 import dev.ratelimit.autoconfigure.RateLimitProperties.Postgresql;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.LimitStore;
@@ -10,12 +9,11 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** Opens the store in PostgreSQL on a small pool of its own, so that it never takes the application's connections. */
-final class PostgresPool {
+final class PostgresStores {
 
-    /** The shortest wait that the pool can be given. */
-    private static final long SHORTEST_WAIT = 250;
+    private static final long PATIENCE_AT_START = 10_000;
 
-    private PostgresPool() {}
+    private PostgresStores() {}
 
     static LimitStore open(
             String url, @Nullable String username, @Nullable String password, Postgresql settings, Duration deadline) {
@@ -25,12 +23,13 @@ final class PostgresPool {
         config.setUsername(username);
         config.setPassword(password);
         config.setMaximumPoolSize(settings.poolSize());
-        config.setConnectionTimeout(Math.max(SHORTEST_WAIT, deadline.toMillis()));
+        config.setConnectionTimeout(PATIENCE_AT_START);
         config.addDataSourceProperty("ApplicationName", "ratelimit");
         config.addDataSourceProperty("prepareThreshold", "1");
-        HikariDataSource pool = new HikariDataSource(config);
+        PromptPool pool = new PromptPool(config);
         try {
             Schema.migrate(pool, settings.schema());
+            pool.setDeadline(deadline);
             return new OwnedStore(new PostgresLimitStore(pool, settings.schema()).withTimeout(deadline), pool);
         } catch (RuntimeException e) {
             pool.close();

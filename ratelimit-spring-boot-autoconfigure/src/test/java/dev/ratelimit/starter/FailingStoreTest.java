@@ -1,0 +1,136 @@
+package dev.ratelimit.starter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.store.Answer;
+import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.LimitStoreException;
+import dev.ratelimit.store.MemoryLimitStore;
+import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.Pruned;
+import java.net.http.HttpResponse;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.SecurityAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** The bad day: the store fails, or does not answer. */
+class FailingStoreTest {
+
+    private RunningApplication application;
+    private SickStore store;
+
+    static final class SickStore implements LimitStore {
+
+        private final LimitStore healthy = new MemoryLimitStore();
+        private volatile boolean failing;
+        private volatile CountDownLatch stall = new CountDownLatch(0);
+
+        @Override
+        public List<Answer> decide(List<Operation> group) {
+            try {
+                stall.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            if (failing) {
+                throw new LimitStoreException("on fire", new IllegalStateException("on fire"));
+            }
+            return healthy.decide(group);
+        }
+
+        @Override
+        public Pruned prune(long keepMicros) {
+            return healthy.prune(keepMicros);
+        }
+
+        @Override
+        public void close() {
+            stall.countDown();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration(
+            exclude = {
+                SecurityAutoConfiguration.class,
+                SecurityFilterAutoConfiguration.class,
+                ServletWebSecurityAutoConfiguration.class,
+                UserDetailsServiceAutoConfiguration.class
+            })
+    static class Application {
+
+        @Bean
+        SickStore store() {
+            return new SickStore();
+        }
+    }
+
+    @BeforeEach
+    void start() {
+        application = RunningApplication.start(
+                List.of(Application.class, WebRequestsTest.Endpoints.class),
+                "ratelimit.store.deadline=150ms",
+                "ratelimit.limits.all.algorithm=fixed-window",
+                "ratelimit.limits.all.max-requests=100",
+                "ratelimit.limits.all.window=3660d",
+                "ratelimit.rules.open.path=/api/plain",
+                "ratelimit.rules.open.limits=all",
+                "ratelimit.rules.closed.path=/api/callable",
+                "ratelimit.rules.closed.limits=all",
+                "ratelimit.rules.closed.on-failure=closed");
+        store = application.bean(SickStore.class);
+    }
+
+    @AfterEach
+    void stop() {
+        store.stall.countDown();
+        application.close();
+    }
+
+    @Test
+    void requestsPassOrAreRefusedAsTheirRuleSays() throws Exception {
+        assertThat(application.get("/api/plain").statusCode()).isEqualTo(200);
+        store.failing = true;
+
+        assertThat(application.get("/api/plain").statusCode()).isEqualTo(200);
+        HttpResponse<String> refused = application.get("/api/callable");
+
+        assertThat(refused.statusCode()).isEqualTo(503);
+        assertThat(refused.headers().firstValue("Retry-After")).hasValue("1");
+        assertThat(refused.headers().firstValue("Cache-Control")).hasValue("no-store");
+        assertThat(refused.body()).contains("temporary-reduced-capacity", "Requests cannot be counted at the moment.");
+    }
+
+    @Test
+    void storeThatDoesNotAnswerKeepsNobody() throws Exception {
+        assertThat(application.get("/api/plain").statusCode()).isEqualTo(200);
+        store.stall = new CountDownLatch(1);
+
+        // Without the deadline none of these would ever return.
+        assertThat(application.get("/api/plain").statusCode()).isEqualTo(200);
+        assertThat(application.get("/api/callable").statusCode()).isEqualTo(503);
+        assertThat(application.get("/api/plain").headers().firstValue("X-RateLimit-Limit"))
+                .isEmpty();
+    }
+
+    @Test
+    void limitsHoldAgainWhenTheStoreIsBack() throws Exception {
+        store.failing = true;
+        assertThat(application.get("/api/callable").statusCode()).isEqualTo(503);
+        store.failing = false;
+
+        Awaitility.await().until(() -> application.get("/api/callable").statusCode() == 200);
+        assertThat(application.get("/api/plain").headers().firstValue("X-RateLimit-Limit"))
+                .hasValue("100");
+    }
+}

@@ -1,0 +1,312 @@
+'use strict';
+
+/** Warn when this many requests or fewer remain. */
+const FEW = 5;
+
+/** The post that was written last from here: what is edited and deleted. */
+let lastPost = 1;
+const post = () => `/api/posts/${lastPost}`;
+
+const image = () => {
+  const form = new FormData();
+  form.append('image', new Blob([new Uint8Array(2048)], { type: 'image/png' }), 'image.png');
+  return form;
+};
+const credentials = () => ({ username: byId('username').value, password: byId('password').value });
+
+/** A path is a text or a function; so is a body, which is sent as JSON unless it is a form. */
+const GROUPS = [
+  { title: 'Reads', limit: '60 a minute, 10 at once, by user', endpoints: [
+    { id: 'campaigns', method: 'GET', path: '/api/campaigns' },
+    { id: 'posts', method: 'GET', path: '/api/campaigns/1/posts' },
+  ] },
+  { title: 'Mutations', limit: '30 a minute, 5 at once', endpoints: [
+    { id: 'post', method: 'POST', path: '/api/campaigns/1/posts', body: { text: 'Out of character: back on Monday.' },
+      then: answer => { lastPost = answer.id; } },
+    { id: 'edit', method: 'PUT', path: post, body: { text: 'Out of character: back on Tuesday.' } },
+    { id: 'delete', method: 'DELETE', path: post },
+  ] },
+  { title: 'Turns', limit: '10 a minute, 3 at once', endpoints: [
+    { id: 'turn', method: 'POST', path: '/api/campaigns/1/scenes/1/posts', body: { text: 'I climb the stairs.' } },
+  ] },
+  { title: 'Creation', limit: '5 a minute, 2 at once', endpoints: [
+    { id: 'create-campaign', method: 'POST', path: '/api/campaigns', body: { title: 'The Salt Road' } },
+    { id: 'create-scene', method: 'POST', path: '/api/campaigns/1/scenes', body: { title: 'Footprints in the ash' } },
+  ] },
+  { title: 'Uploads', limit: '5 a minute, 2 at once', endpoints: [
+    { id: 'avatar', method: 'POST', path: '/api/upload/avatar', body: image },
+    { id: 'scene-header', method: 'POST', path: '/api/upload/scene-header', body: image },
+  ] },
+  { title: 'Compose lock', limit: '12 a minute, 5 seconds apart, both together', endpoints: [
+    { id: 'acquire', method: 'POST', path: '/api/scenes/1/compose-lock/acquire' },
+    { id: 'release', method: 'DELETE', path: '/api/scenes/1/compose-lock/release' },
+  ] },
+  { title: 'Join', limit: '5 in 15 minutes, by address', endpoints: [
+    { id: 'join', method: 'POST', path: '/api/campaigns/1/join' },
+  ] },
+  { title: 'Login', limit: '5 failed a minute, by address and name', endpoints: [
+    { id: 'login', method: 'POST', path: '/login', body: credentials, fields: true },
+  ] },
+];
+
+const byId = id => document.getElementById(id);
+const make = (tag, properties = {}, ...children) => {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+};
+const value = something => (typeof something === 'function' ? something() : something);
+const chosen = name => document.querySelector(`input[name="${name}"]:checked`).value;
+const now = () => performance.now();
+
+/** Until when a button rests: by user and endpoint, for the limits of one user are not those of another. */
+const rests = new Map();
+const restKey = endpoint => `${chosen('user')} ${endpoint.id}`;
+
+/** When the limit of the shown answer is whole again, or null. */
+let wholeAt = null;
+let remaining = null;
+let focusLost = null;
+
+// What can be pressed
+
+function field(id, label, type, value) {
+  return make('label', {}, label,
+    make('input', { id, type, value, autocomplete: 'off', spellcheck: false, autocapitalize: 'none' }));
+}
+
+function row(endpoint) {
+  const label = make('code');
+  const button = make('button', { type: 'button', id: `send-${endpoint.id}` });
+  button.addEventListener('click', () => press(endpoint));
+  const line = make('div', { className: 'endpoint' },
+    make('span', { className: 'method', textContent: endpoint.method }), label, button);
+  if (endpoint.fields) {
+    line.append(make('div', { className: 'fields' },
+      field('username', 'Name', 'text', 'alice'), field('password', 'Password', 'password', 'guess')));
+  }
+  Object.assign(endpoint, { button, label, busy: false });
+  return line;
+}
+
+for (const group of GROUPS) {
+  byId('endpoints').append(make('div', { className: 'card group' },
+    make('h2', {}, group.title, make('small', { textContent: group.limit })),
+    ...group.endpoints.map(row)));
+}
+const ENDPOINTS = GROUPS.flatMap(group => group.endpoints);
+
+// Asking
+
+async function press(endpoint) {
+  const user = chosen('user');
+  const key = restKey(endpoint);
+  busy(endpoint, true);
+  try {
+    const answers = await Promise.all(
+      Array.from({ length: Number(chosen('times')) }, () => ask(endpoint, user)));
+    const denied = answers.filter(answer => answer.status === 429);
+    const wait = Math.max(0, ...denied.map(answer => Number(answer.headers.get('Retry-After')) || 1));
+    if (wait > 0) {
+      rests.set(key, now() + wait * 1000);
+    }
+    const shown = denied.length > 0 ? denied[denied.length - 1] : tightest(answers);
+    if (endpoint.then && shown.ok) {
+      endpoint.then(JSON.parse(shown.text));
+    }
+    show(shown, answers, denied.length);
+  } catch (error) {
+    fail(endpoint, error);
+  } finally {
+    focusLost = endpoint.button;
+    busy(endpoint, false);
+  }
+}
+
+function busy(endpoint, is) {
+  endpoint.busy = is;
+  byId('answer').setAttribute('aria-busy', ENDPOINTS.some(one => one.busy));
+  tick();
+}
+
+async function ask(endpoint, user) {
+  const request = { method: endpoint.method, path: value(endpoint.path) };
+  const headers = { 'X-Requested-With': 'XMLHttpRequest' };
+  if (user) {
+    headers.Authorization = `Basic ${btoa(`${user}:${user}`)}`;
+  }
+  let body = value(endpoint.body);
+  if (body && !(body instanceof FormData)) {
+    headers['Content-Type'] = 'application/json';
+    body = JSON.stringify(body);
+  }
+  const response = await fetch(request.path, {
+    method: request.method, body, headers, credentials: 'omit', cache: 'no-store',
+  });
+  return {
+    request, user, status: response.status, ok: response.ok, headers: response.headers,
+    text: await response.text(), at: now(),
+  };
+}
+
+/** Of answers that crossed on their way, the one that says the least remains. */
+function tightest(answers) {
+  const left = answer => Number(answer.headers.get('X-RateLimit-Remaining') ?? Infinity);
+  return answers.reduce((one, other) => (left(other) < left(one) ? other : one));
+}
+
+// Showing
+
+const WORDS = {
+  200: 'OK', 201: 'Created', 204: 'No Content', 400: 'Bad Request', 401: 'Unauthorized', 403: 'Forbidden',
+  404: 'Not Found', 409: 'Conflict', 415: 'Unsupported Media Type', 429: 'Too Many Requests',
+  500: 'Internal Server Error', 503: 'Service Unavailable',
+};
+
+function statusBadge(element, status) {
+  element.textContent = status;
+  element.className = `status ${status < 300 ? 'good' : status === 429 ? 'bad' : 'odd'}`;
+  return element;
+}
+
+function show(answer, answers, denied) {
+  const { request, headers } = answer;
+  remember();
+  byId('empty').hidden = true;
+  byId('result').hidden = false;
+  statusBadge(byId('status'), answer.status).textContent = `${answer.status} ${WORDS[answer.status] ?? ''}`.trim();
+  byId('request').textContent = `${request.method} ${request.path}`;
+  byId('who').textContent = answer.user || 'anonymous';
+
+  const passed = answers.length - denied;
+  byId('summary').hidden = answers.length === 1;
+  byId('summary').textContent = `${answers.length} at once: ${passed} passed, ${denied} denied.`;
+
+  showLimit(answer);
+  byId('body').textContent = pretty(answer.text) || '(empty)';
+  byId('headers').tBodies[0].replaceChildren(...[...headers]
+    .map(([name, value]) => ({ name, value, ours: /ratelimit|retry-after/.test(name) }))
+    .sort((one, other) => other.ours - one.ours || one.name.localeCompare(other.name))
+    .map(({ name, value, ours }) => make('tr', { className: ours ? 'ours' : '' },
+      make('th', { scope: 'row', textContent: name }), make('td', { textContent: value }))));
+
+  const retry = headers.get('Retry-After');
+  byId('said').textContent = `${request.method} ${request.path} as ${answer.user || 'anonymous'}: ${answer.status}.`
+    + (answers.length > 1 ? ` ${passed} passed, ${denied} denied.` : '')
+    + (answer.status === 429 ? ` Try again in ${retry} seconds.` : '')
+    + (remaining !== null && remaining <= FEW ? ` ${remain()}` : '');
+}
+
+/**
+ * The time to the reset is taken from the t of RateLimit, which is a number of seconds, and not from X-RateLimit-Reset,
+ * which is a moment: the clock of this machine may be wrong.
+ */
+function showLimit(answer) {
+  const limit = Number(answer.headers.get('X-RateLimit-Limit'));
+  const field = /"([^"]+)";r=(\d+);t=(\d+)/.exec(answer.headers.get('RateLimit') ?? '');
+  const limited = field !== null;
+  byId('gauges').hidden = !limited;
+  byId('unlimited').hidden = limited || answer.status === 401;
+  remaining = limited ? Number(field[2]) : null;
+  wholeAt = limited ? answer.at + Number(field[3]) * 1000 : null;
+  if (limited) {
+    byId('remaining').textContent = remaining;
+    byId('limit').textContent = limit;
+    byId('bar').style.width = `${Math.min(100, 100 * remaining / limit)}%`;
+    byId('gauges').className = `gauges ${remaining === 0 ? 'none' : remaining <= FEW ? 'low' : ''}`;
+    byId('policy').textContent = `limit ${field[1]}`;
+    byId('warning-title').textContent = answer.status === 429 ? 'Rate limit exceeded' : 'Rate limit warning';
+  }
+}
+
+function fail(endpoint, error) {
+  byId('said').textContent = `${endpoint.method} ${value(endpoint.path)}: no answer. ${error.message}`;
+  byId('empty').hidden = false;
+  byId('result').hidden = true;
+  byId('empty').replaceChildren(make('h2', { textContent: 'No answer' }), make('p', { textContent: error.message }));
+  wholeAt = null;
+  remaining = null;
+}
+
+/** What was shown goes to the top of what came before. */
+function remember() {
+  if (byId('result').hidden) {
+    return;
+  }
+  const status = parseInt(byId('status').textContent, 10);
+  byId('history').prepend(make('li', {},
+    statusBadge(make('span'), status),
+    make('code', { textContent: byId('request').textContent }),
+    make('span', { className: 'who', textContent: byId('who').textContent })));
+  while (byId('history').children.length > 8) {
+    byId('history').lastChild.remove();
+  }
+  byId('past').hidden = false;
+}
+
+function pretty(text) {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+function time(seconds) {
+  if (seconds < 60) {
+    return `${seconds} s`;
+  }
+  const minutes = Math.floor(seconds / 60);
+  const two = number => String(number).padStart(2, '0');
+  return minutes < 60
+    ? `${minutes}:${two(seconds % 60)} min`
+    : `${Math.floor(minutes / 60)}:${two(minutes % 60)} h`;
+}
+
+const remain = () => (remaining === 0
+  ? 'No request remains.'
+  : remaining === 1 ? '1 request remains.' : `${remaining} requests remain.`);
+
+const secondsUntil = moment => Math.max(0, Math.ceil((moment - now()) / 1000));
+
+// As time goes by
+
+function set(element, text) {
+  if (element.textContent !== text) {
+    element.textContent = text;
+  }
+}
+
+function tick() {
+  for (const endpoint of ENDPOINTS) {
+    const until = rests.get(restKey(endpoint)) ?? 0;
+    const resting = until > now();
+    if (!resting) {
+      rests.delete(restKey(endpoint));
+    }
+    const { button, label } = endpoint;
+    button.disabled = resting || endpoint.busy;
+    set(label, value(endpoint.path));
+    set(button, resting ? `Wait ${time(secondsUntil(until))}` : 'Send');
+    button.setAttribute('aria-label', `${button.textContent}: ${endpoint.method} ${label.textContent}`);
+    if (focusLost === button && !button.disabled) {
+      if (document.activeElement === document.body) {
+        button.focus({ preventScroll: true });
+      }
+      focusLost = null;
+    }
+  }
+  const left = wholeAt === null ? 0 : secondsUntil(wholeAt);
+  const warn = remaining !== null && remaining <= FEW && left > 0;
+  byId('warning').hidden = !warn;
+  if (wholeAt !== null) {
+    set(byId('countdown'), left > 0 ? time(left) : 'now');
+  }
+  if (warn) {
+    set(byId('warning-text'), `${remain()} The limit is whole again in ${time(left)}.`);
+  }
+}
+
+document.querySelectorAll('input[name="user"]').forEach(input => input.addEventListener('change', tick));
+setInterval(tick, 200);
+tick();

@@ -1,0 +1,58 @@
+package dev.ratelimit.sample;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** Who may do what, and whom the limits do not apply to. */
+class AccessTest extends RunningSample {
+
+    @Test
+    @DisplayName("Reads need no login, writes do")
+    void readsNeedNoLoginWritesDo() {
+        assertThat(sample.read(null).status()).isEqualTo(200);
+        assertThat(sample.post(null).status()).isEqualTo(401);
+        assertThat(sample.edit(null).status()).isEqualTo(401);
+        assertThat(sample.turn(null).status()).isEqualTo(401);
+        assertThat(sample.createCampaign(null).status()).isEqualTo(401);
+        assertThat(sample.uploadAvatar(null).status()).isEqualTo(401);
+        assertThat(sample.acquireComposeLock(null).status()).isEqualTo(401);
+    }
+
+    @Test
+    @DisplayName("What is not there is 404, for anyone")
+    void whatIsNotThere() {
+        assertThat(sample.get("/api/campaigns/999", null).status()).isEqualTo(404);
+        assertThat(sample.get("/api/nothing", null).status()).isEqualTo(404);
+        assertThat(sample.delete(999, "alice").status()).isEqualTo(404);
+    }
+
+    @Test
+    @DisplayName("admin is exempt")
+    void administratorIsExempt() {
+        assertThat(Client.times(15, () -> sample.read("admin"))).containsOnly(200);
+        assertThat(Client.times(7, () -> sample.edit("admin"))).containsOnly(200);
+        assertThat(Client.times(4, () -> sample.createCampaign("admin"))).containsOnly(201);
+        assertThat(sample.read("admin").has("X-RateLimit-Limit")).isFalse();
+    }
+
+    @Test
+    @DisplayName("A post that was written can be read, edited and deleted")
+    void postsCanBeWrittenAndDeleted() {
+        String written = sample.post("bob").body();
+        long id = Long.parseLong(written.replaceAll(".*\"id\":(\\d+).*", "$1"));
+        assertThat(sample.get("/api/posts/" + id, null).body()).isEqualTo(written);
+        assertThat(sample.delete(id, "bob").status()).isEqualTo(204);
+        assertThat(sample.get("/api/posts/" + id, null).status()).isEqualTo(404);
+    }
+
+    @Test
+    @DisplayName("Mutations are counted together, whichever endpoint they come in by")
+    void mutationsAreCountedTogether() {
+        assertThat(Client.times(3, () -> sample.post("alice"))).containsOnly(201);
+        assertThat(Client.times(2, () -> sample.edit("alice"))).containsOnly(200);
+
+        assertThat(sample.delete(1, "alice").status()).isEqualTo(429);
+    }
+}

@@ -1,0 +1,129 @@
+package dev.ratelimit.sample;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** The page in a real browser, on a clock that runs. */
+class PageTest extends RunningSample {
+
+    private static Browser page;
+
+    @BeforeEach
+    void open() {
+        clock.run();
+        if (page == null) {
+            page = Browser.open(sample.base());
+        } else {
+            page.go(sample.base());
+        }
+    }
+
+    @AfterAll
+    static void close() {
+        if (page != null) {
+            page.close();
+            page = null;
+        }
+    }
+
+    @Test
+    @DisplayName("Every endpoint can be pressed, and its answer is shown with its headers")
+    void everyEndpointCanBePressed() {
+        String[][] endpoints = {
+            {"campaigns", "200 OK"},
+            {"posts", "200 OK"},
+            {"post", "201 Created"},
+            {"edit", "200 OK"},
+            {"delete", "204 No Content"},
+            {"turn", "201 Created"},
+            {"create-campaign", "201 Created"},
+            {"create-scene", "201 Created"},
+            {"avatar", "201 Created"},
+            {"scene-header", "201 Created"},
+            {"acquire", "200 OK"},
+            {"join", "200 OK"},
+        };
+        page.choose("user", "alice");
+        for (String[] endpoint : endpoints) {
+            String path = page.path(endpoint[0]);
+            page.press(endpoint[0]);
+            assertThat(page.text("request")).endsWith(path);
+            assertThat(page.text("status")).as(path).isEqualTo(endpoint[1]);
+            assertThat(page.text("headers"))
+                    .contains("x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "ratelimit-policy");
+        }
+        page.type("username", "bob");
+        page.type("password", "wrong");
+        page.press("login");
+        assertThat(page.text("status")).isEqualTo("401 Unauthorized");
+        page.type("password", "bob");
+        page.press("login");
+        assertThat(page.text("status")).isEqualTo("200 OK");
+        assertThat(page.text("body")).contains("\"user\": \"bob\"");
+        assertThat(page.complaints()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("A button that was answered with 429 is disabled until Retry-After has passed")
+    void deniedButtonIsDisabledUntilRetryAfterHasPassed() {
+        page.choose("user", "alice");
+        page.press("acquire");
+        assertThat(page.text("status")).isEqualTo("200 OK");
+        page.press("acquire");
+        assertThat(page.text("status")).isEqualTo("429 Too Many Requests");
+
+        assertThat(page.button("acquire").isEnabled()).isFalse();
+        assertThat(page.button("acquire").getText()).startsWith("Wait ");
+        assertThat(page.text("headers")).contains("retry-after");
+        assertThat(page.button("campaigns").isEnabled()).isTrue();
+        page.choose("user", "bob");
+        page.await("bob may press it", () -> page.button("acquire").isEnabled());
+        page.choose("user", "alice");
+
+        page.await("it is enabled again", () -> page.button("acquire").isEnabled());
+        page.press("acquire");
+        assertThat(page.text("status")).isEqualTo("200 OK");
+    }
+
+    @Test
+    @DisplayName("A warning is shown when 5 or fewer requests remain, and a countdown to the reset")
+    void warningWhenFewRemainAndCountdown() {
+        page.choose("user", "alice");
+        page.press("campaigns");
+        assertThat(page.text("status")).isEqualTo("200 OK");
+        assertThat(page.isShown("warning")).as("nine remain").isFalse();
+
+        page.choose("times", "15");
+        page.press("campaigns");
+        assertThat(page.text("status")).isEqualTo("429 Too Many Requests");
+
+        assertThat(page.text("summary")).startsWith("15 at once:");
+        assertThat(page.text("remaining")).isEqualTo("0");
+        assertThat(page.text("warning")).contains("Rate limit exceeded", "No request remains.");
+        int left = seconds(page.text("countdown"));
+        assertThat(left).isBetween(1, 10);
+        page.await("the countdown goes on", () -> seconds(page.text("countdown")) < left);
+        page.await("and ends", () -> page.text("countdown").equals("now"));
+        assertThat(page.isShown("warning")).isFalse();
+    }
+
+    private static int seconds(String countdown) {
+        return countdown.equals("now") ? 0 : Integer.parseInt(countdown.replace(" s", ""));
+    }
+
+    @Test
+    @DisplayName("The administrator is told that no limit applies")
+    void administratorIsNotLimited() {
+        page.choose("user", "admin");
+        page.choose("times", "15");
+        page.press("posts");
+        assertThat(page.text("status")).isEqualTo("200 OK");
+
+        assertThat(page.text("summary")).isEqualTo("15 at once: 15 passed, 0 denied.");
+        assertThat(page.text("unlimited")).isEqualTo("No limit applies to this request.");
+    }
+}

@@ -1,0 +1,101 @@
+package dev.ratelimit.sample;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.sample.Client.Answer;
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.SpringApplication;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/** Two copies of the sample with the profile {@code postgresql} on one database, by its clock. */
+class TwoCopiesTest {
+
+    private static EmbeddedPostgres database;
+    private static ConfigurableApplicationContext one;
+    private static ConfigurableApplicationContext other;
+
+    @BeforeAll
+    static void start() throws IOException {
+        database = EmbeddedPostgres.builder()
+                .setPGStartupWait(Duration.ofSeconds(60))
+                .start();
+        one = copy();
+        other = copy();
+    }
+
+    private static ConfigurableApplicationContext copy() {
+        return SpringApplication.run(
+                SampleApplication.class,
+                "--spring.profiles.active=postgresql",
+                "--server.port=0",
+                "--ratelimit.store.deadline=10s",
+                "--RATELIMIT_DB_URL=" + database.getJdbcUrl("postgres", "postgres"),
+                "--RATELIMIT_DB_USERNAME=postgres",
+                "--RATELIMIT_DB_PASSWORD=postgres",
+                "--RATELIMIT_DB_SCHEMA=limits");
+    }
+
+    @AfterAll
+    static void stop() throws IOException {
+        for (AutoCloseable copy : new AutoCloseable[] {other, one, database}) {
+            try {
+                copy.close();
+            } catch (Exception e) {
+                throw new IOException(e);
+            }
+        }
+    }
+
+    private static Client client(ConfigurableApplicationContext copy) {
+        return new Client(Integer.parseInt(copy.getEnvironment().getProperty("local.server.port")));
+    }
+
+    /** So many requests at each copy, all at the same moment. */
+    private static List<Answer> atBoth(int each, Function<Client, Answer> request) {
+        List<Supplier<Answer>> requests = new ArrayList<>();
+        for (int i = 0; i < each; i++) {
+            requests.add(() -> request.apply(client(one)));
+            requests.add(() -> request.apply(client(other)));
+        }
+        return Client.together(requests);
+    }
+
+    @Test
+    @DisplayName("Two copies on one PostgreSQL admit together exactly the five joins that one would")
+    void joins() {
+        assertThat(Client.passed(atBoth(10, copy -> copy.join("alice")))).isEqualTo(5);
+        assertThat(client(one).join("alice").status()).isEqualTo(429);
+        assertThat(client(other).join("alice").status()).isEqualTo(429);
+    }
+
+    @Test
+    @DisplayName("Two copies on one PostgreSQL look at five guesses together, and both know the penalty")
+    void logins() {
+        List<Answer> answers = atBoth(10, copy -> copy.login("bob", "wrong"));
+
+        assertThat(answers).filteredOn(answer -> answer.status() == 401).hasSize(5);
+        assertThat(client(one).login("bob", "bob").body()).contains("\"penalty_active\":true");
+        assertThat(client(other).login("bob", "bob").body()).contains("\"penalty_active\":true");
+    }
+
+    @Test
+    @DisplayName(
+            "Two copies on one PostgreSQL admit together the burst that one would, and what was refilled meanwhile")
+    void reads() {
+        long start = System.nanoTime();
+        List<Answer> answers = atBoth(15, copy -> copy.read("alice"));
+        long refilled = Duration.ofNanos(System.nanoTime() - start).toSeconds() + 1;
+
+        assertThat(Client.passed(answers)).isBetween(10L, 10 + refilled);
+    }
+}
