@@ -39,6 +39,11 @@ public interface CallContext {
         return false;
     }
 
+    /** The address of the client for expressions, or {@code null}. */
+    default @Nullable String client() {
+        return null;
+    }
+
     /** The web request for expressions, or {@code null}. */
     default @Nullable Object request() {
         return null;

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.Expression;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
@@ -18,7 +19,30 @@ record LimitedMethod(List<AnnotatedLimit> limits) {
             String name,
             @Nullable Expression key,
             @Nullable Expression cost,
-            @Nullable Expression countWhen) {}
+            @Nullable Expression countWhen,
+            @Nullable Expression resetWhen) {
+
+        /** Whether it is known only after the call what it counts. */
+        boolean isSettled() {
+            return countWhen != null || resetWhen != null;
+        }
+
+        boolean needsStatus() {
+            return mentionsStatus(countWhen) || mentionsStatus(resetWhen);
+        }
+
+        private static boolean mentionsStatus(@Nullable Expression expression) {
+            return expression != null && expression.getExpressionString().contains("#status");
+        }
+
+        boolean counts(EvaluationContext outcome) {
+            return countWhen == null || !Boolean.FALSE.equals(countWhen.getValue(outcome, Boolean.class));
+        }
+
+        boolean resets(EvaluationContext outcome) {
+            return resetWhen != null && Boolean.TRUE.equals(resetWhen.getValue(outcome, Boolean.class));
+        }
+    }
 
     private static final SpelExpressionParser EXPRESSIONS = new SpelExpressionParser();
 
@@ -40,7 +64,8 @@ record LimitedMethod(List<AnnotatedLimit> limits) {
                     annotation.limit(),
                     parse(method, "key", annotation.key()),
                     parse(method, "cost", annotation.cost()),
-                    parse(method, "countWhen", annotation.countWhen())));
+                    parse(method, "countWhen", annotation.countWhen()),
+                    parse(method, "resetWhen", annotation.resetWhen())));
         }
         return new LimitedMethod(List.copyOf(limits));
     }

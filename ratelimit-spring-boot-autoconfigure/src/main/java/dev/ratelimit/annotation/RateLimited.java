@@ -15,7 +15,7 @@ import org.springframework.core.annotation.AliasFor;
  * decided all-or-nothing.
  *
  * <p>The expressions are of the Spring Expression Language. They see the arguments by name ({@code #form}), beans
- * ({@code @tenants}), and in a web request {@code #request}.
+ * ({@code @tenants}), and in a web request {@code #request} and {@code #client}, the client's address.
  */
 @Documented
 @Inherited
@@ -44,6 +44,12 @@ public @interface RateLimited {
      * does not count, so that parallel calls cannot slip through.
      */
     String countWhen() default "";
+
+    /**
+     * An expression for whether the call makes the limit forget its subject, count and penalties included; evaluated
+     * when {@code countWhen} is, with the same words. As in {@code #status == 200} for a login that succeeded.
+     */
+    String resetWhen() default "";
 
     @Documented
     @Inherited

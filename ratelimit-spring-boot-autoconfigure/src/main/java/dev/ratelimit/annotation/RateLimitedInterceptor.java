@@ -16,26 +16,31 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.context.expression.MethodBasedEvaluationContext;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.expression.EvaluationContext;
-import org.springframework.expression.Expression;
+import org.springframework.expression.EvaluationException;
 
 /**
  * Applies {@link RateLimited} to a call.
  *
  * <ol>
- *   <li>The limits without {@code countWhen} and each one with it are reserved; if one denies, the others are taken back
- *       and the call is not made.
+ *   <li>The limits that count in any case, and each one that does not, are reserved; if one denies, the others are taken
+ *       back and the call is not made.
  *   <li>The call is made.
- *   <li>Where {@code countWhen} says that it does not count, the charge is taken back: when the method has returned, when
- *       its {@link CompletionStage} is done, or in a web request when the status of the response is known.
+ *   <li>Where {@code countWhen} says that it does not count, the charge is taken back, and where {@code resetWhen} says so,
+ *       all is forgotten: when the method has returned, when its {@link CompletionStage} is done, or in a web request
+ *       when the status of the response is known.
  * </ol>
  */
 public final class RateLimitedInterceptor implements MethodInterceptor {
+
+    private static final Logger log = LoggerFactory.getLogger(RateLimitedInterceptor.class);
 
     private static final DefaultParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
 
@@ -75,8 +80,11 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
     /** One call of a limited method. */
     private final class Call {
 
+        /** What was reserved, and the limit that says later whether it counts; {@code null} if it counts anyway. */
         private record Open(
-                Reservation reservation, @Nullable Expression countWhen) {}
+                LimitRequest request,
+                Reservation reservation,
+                @Nullable AnnotatedLimit settled) {}
 
         private final MethodInvocation invocation;
         private final CallContext context;
@@ -91,8 +99,8 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
             EvaluationContext arguments = evaluationContext();
             LimitRequest counted = null;
             for (AnnotatedLimit limit : limits) {
-                if (limit.countWhen() != null) {
-                    reserve(request(null, limit, arguments), limit.countWhen());
+                if (limit.isSettled()) {
+                    reserve(request(null, limit, arguments), limit);
                 } else {
                     counted = request(counted, limit, arguments);
                 }
@@ -121,14 +129,14 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
             return caller == null ? NOBODY : caller;
         }
 
-        private void reserve(LimitRequest request, @Nullable Expression countWhen) {
+        private void reserve(LimitRequest request, @Nullable AnnotatedLimit settled) {
             Reservation reservation = limiter.reserve(request);
             Decision decision = reservation.decision();
             if (!decision.allowed()) {
                 reservations.forEach(open -> open.reservation.refund());
                 throw new RateLimitExceededException(decision);
             }
-            reservations.add(new Open(reservation, countWhen));
+            reservations.add(new Open(request, reservation, settled));
             context.decided(decision);
         }
 
@@ -149,32 +157,41 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
 
         private void done(@Nullable Object result, @Nullable Throwable exception) {
             for (Open open : reservations) {
-                if (open.countWhen != null) {
+                if (open.settled != null) {
                     EvaluationContext outcome = evaluationContext();
                     outcome.setVariable("result", result);
                     outcome.setVariable("exception", exception);
-                    settle(open.reservation, open.countWhen, outcome);
+                    settle(open, open.settled, outcome);
                 }
             }
         }
 
-        private void settle(Reservation reservation, Expression countWhen, EvaluationContext outcome) {
-            boolean later = countWhen.getExpressionString().contains("#status")
+        private void settle(Open open, AnnotatedLimit limit, EvaluationContext outcome) {
+            boolean later = limit.needsStatus()
                     && context.afterResponse(status -> {
                         outcome.setVariable("status", status);
-                        settleNow(reservation, countWhen, outcome);
+                        settleNow(open, limit, outcome);
                     });
             if (!later) {
-                settleNow(reservation, countWhen, outcome);
+                settleNow(open, limit, outcome);
             }
         }
 
-        /** Anything but a clear "no" counts. */
-        private void settleNow(Reservation reservation, Expression countWhen, EvaluationContext outcome) {
-            if (Boolean.FALSE.equals(countWhen.getValue(outcome, Boolean.class))) {
-                reservation.refund();
-            } else {
-                reservation.commit();
+        /** Anything but a clear "no" counts, and a mistake in an expression does not harm the call. */
+        private void settleNow(Open open, AnnotatedLimit limit, EvaluationContext outcome) {
+            try {
+                if (limit.resets(outcome)) {
+                    limiter.reset(open.request);
+                } else if (limit.counts(outcome)) {
+                    open.reservation.commit();
+                } else {
+                    open.reservation.refund();
+                }
+            } catch (EvaluationException e) {
+                log.warn(
+                        "A call of {} counts, since it cannot be told otherwise: {}",
+                        invocation.getMethod(),
+                        e.getMessage());
             }
         }
 
@@ -183,6 +200,7 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
                     invocation, invocation.getMethod(), invocation.getArguments(), PARAMETER_NAMES);
             evaluation.setBeanResolver(new BeanFactoryResolver(beans));
             evaluation.setVariable("request", context.request());
+            evaluation.setVariable("client", context.client());
             return evaluation;
         }
     }

@@ -63,6 +63,11 @@ public final class ServletCallContext implements CallContext {
     }
 
     @Override
+    public String client() {
+        return subjectKeys.client(request());
+    }
+
+    @Override
     public HttpServletRequest request() {
         return attributes.getRequest();
     }

@@ -57,8 +57,7 @@ public final class SubjectKeys {
         return switch (key) {
             case "user" -> after(this::user);
             case "ip" -> before(this::address);
-            case "user+ip" ->
-                after(request -> orAddress(user(request), request).and("ip", addresses.clientOf(request)));
+            case "user+ip" -> after(request -> orAddress(user(request), request).and("ip", client(request)));
             case "session" -> after(SubjectKeys::session);
             case "api-key" -> before(request -> digest(request.getHeader(API_KEY_HEADER)));
             default -> throw new InvalidRuleException(rule, "key", written, ADVICE);
@@ -77,9 +76,14 @@ public final class SubjectKeys {
         return subject == null ? address(request) : subject;
     }
 
+    /** The text that stands for the client: its address, or the network of its IPv6 address. */
+    public String client(HttpServletRequest request) {
+        return addresses.clientOf(request);
+    }
+
     /** The client's address as a subject. */
     public Subject address(HttpServletRequest request) {
-        return Subject.ip(addresses.clientOf(request));
+        return Subject.ip(client(request));
     }
 
     /** The user, or the client's address if nobody is logged in. */
@@ -137,6 +141,7 @@ public final class SubjectKeys {
             context.setBeanResolver(new BeanFactoryResolver(beans));
             context.setVariable("request", request);
             context.setVariable("principal", request.getUserPrincipal());
+            context.setVariable("client", client(request));
             Object value = expression.getValue(context);
             return value == null ? null : value("key", "", value.toString());
         };

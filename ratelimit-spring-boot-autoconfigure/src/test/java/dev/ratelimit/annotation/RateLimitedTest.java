@@ -64,6 +64,16 @@ class RateLimitedTest {
             return word;
         }
 
+        @RateLimited(limit = "two", countWhen = "#result == 'bad'", resetWhen = "#result == 'good'")
+        public String guessUntilRight(String word) {
+            return word;
+        }
+
+        @RateLimited(limit = "two", countWhen = "#nonsense.of.mine")
+        public String mistaken() {
+            return "fine";
+        }
+
         @RateLimited(limit = "two", countWhen = "#exception != null")
         public void fail(boolean fail) {
             if (fail) {
@@ -191,6 +201,24 @@ class RateLimitedTest {
         jobs.guess("bad");
         jobs.guess("bad");
         assertThatThrownBy(() -> jobs.guess("good")).isInstanceOf(RateLimitExceededException.class);
+    }
+
+    @Test
+    void successMakesTheLimitForget() {
+        for (int i = 0; i < 5; i++) {
+            jobs.guessUntilRight("bad");
+            jobs.guessUntilRight("good");
+        }
+        jobs.guessUntilRight("bad");
+        jobs.guessUntilRight("bad");
+        assertThatThrownBy(() -> jobs.guessUntilRight("good")).isInstanceOf(RateLimitExceededException.class);
+    }
+
+    @Test
+    void mistakeInAnExpressionCountsAndDoesNotHarmTheCall() {
+        assertThat(jobs.mistaken()).isEqualTo("fine");
+        assertThat(jobs.mistaken()).isEqualTo("fine");
+        assertThatThrownBy(jobs::mistaken).isInstanceOf(RateLimitExceededException.class);
     }
 
     @Test

@@ -46,6 +46,10 @@ final class RunningApplication implements AutoCloseable {
         return context.getBean(type);
     }
 
+    boolean has(Class<?> type) {
+        return context.getBeanNamesForType(type).length > 0;
+    }
+
     int port() {
         return Integer.parseInt(context.getBean(Environment.class).getProperty("local.server.port"));
     }

@@ -25,6 +25,10 @@ class SecurityConfiguration {
     private static final String OWN_RESOURCES_ONLY = "default-src 'none'; script-src 'self'; style-src 'self';"
             + " img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+    private static final String[] OPEN = {
+        "/", "/index.html", "/page.css", "/page.js", "/icon.svg", "/api/**", "/actuator/health", "/actuator/prometheus"
+    };
+
     /** There is no session and no cookie, so that there is nothing a forged request could use. */
     @Bean
     SecurityFilterChain security(HttpSecurity http) {
@@ -34,9 +38,9 @@ class SecurityConfiguration {
                         headers -> headers.contentSecurityPolicy(policy -> policy.policyDirectives(OWN_RESOURCES_ONLY)))
                 .authorizeHttpRequests(requests -> requests.dispatcherTypeMatchers(DispatcherType.ERROR)
                         .permitAll()
-                        .requestMatchers(HttpMethod.GET, "/", "/index.html", "/page.css", "/page.js", "/icon.svg")
+                        .requestMatchers(HttpMethod.GET, OPEN)
                         .permitAll()
-                        .requestMatchers(HttpMethod.GET, "/api/**", "/actuator/health", "/actuator/prometheus")
+                        .requestMatchers(HttpMethod.HEAD, OPEN)
                         .permitAll()
                         .requestMatchers(HttpMethod.POST, "/login", "/api/campaigns/{id}/join")
                         .permitAll()

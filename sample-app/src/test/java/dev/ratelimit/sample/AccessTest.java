@@ -21,6 +21,14 @@ class AccessTest extends RunningSample {
     }
 
     @Test
+    @DisplayName("HEAD is a read like GET")
+    void headIsARead() {
+        assertThat(sample.head("/api/campaigns", null).header("X-RateLimit-Remaining"))
+                .isEqualTo("9");
+        assertThat(sample.read(null).header("X-RateLimit-Remaining")).isEqualTo("8");
+    }
+
+    @Test
     @DisplayName("What is not there is 404, for anyone")
     void whatIsNotThere() {
         assertThat(sample.get("/api/campaigns/999", null).status()).isEqualTo(404);

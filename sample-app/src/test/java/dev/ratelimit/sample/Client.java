@@ -63,6 +63,10 @@ final class Client {
         return send("GET", path, user, null);
     }
 
+    Answer head(String path, String user) {
+        return send("HEAD", path, user, null);
+    }
+
     Answer post(String user) {
         return send("POST", "/api/campaigns/1/posts", user, "{\"text\":\"Back on Monday\"}");
     }

@@ -6,8 +6,10 @@ import dev.ratelimit.store.jdbc.SqliteFile;
 import dev.ratelimit.store.jdbc.SqliteLimitStore;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import org.springframework.boot.test.context.TestConfiguration;
 import org.springframework.context.annotation.Bean;
+import org.springframework.util.FileSystemUtils;
 
 /** Replaces the store by one in a temporary SQLite file that asks a {@link MovableClock} for the time. */
 @TestConfiguration(proxyBeanMethods = false)
@@ -18,9 +20,22 @@ class OnMovableClock {
         return new MovableClock();
     }
 
+    /** Deleted when the application ends. */
+    record Folder(Path path) implements AutoCloseable {
+        @Override
+        public void close() throws IOException {
+            FileSystemUtils.deleteRecursively(path);
+        }
+    }
+
     @Bean
-    SqliteFile file() throws IOException {
-        return SqliteFile.at(Files.createTempDirectory("sample").resolve("ratelimit.db"));
+    Folder folder() throws IOException {
+        return new Folder(Files.createTempDirectory("sample"));
+    }
+
+    @Bean
+    SqliteFile file(Folder folder) {
+        return SqliteFile.at(folder.path().resolve("ratelimit.db"));
     }
 
     @Bean

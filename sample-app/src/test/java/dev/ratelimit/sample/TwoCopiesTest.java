@@ -5,9 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ratelimit.sample.Client.Answer;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterAll;
@@ -20,15 +26,27 @@ import org.springframework.context.ConfigurableApplicationContext;
 /** Two copies of the sample with the profile {@code postgresql} on one database, by its clock. */
 class TwoCopiesTest {
 
-    private static EmbeddedPostgres database;
+    /** The address of a server to use instead of an embedded one, user and password included. */
+    private static final String GIVEN_URL = System.getenv("RATELIMIT_TEST_POSTGRES_URL");
+
+    private static final String SCHEMA =
+            "sample_" + UUID.randomUUID().toString().substring(0, 8);
+
+    private static EmbeddedPostgres embedded;
+    private static String url;
     private static ConfigurableApplicationContext one;
     private static ConfigurableApplicationContext other;
 
     @BeforeAll
     static void start() throws IOException {
-        database = EmbeddedPostgres.builder()
-                .setPGStartupWait(Duration.ofSeconds(60))
-                .start();
+        if (GIVEN_URL == null || GIVEN_URL.isBlank()) {
+            embedded = EmbeddedPostgres.builder()
+                    .setPGStartupWait(Duration.ofSeconds(60))
+                    .start();
+            url = embedded.getJdbcUrl("postgres", "postgres");
+        } else {
+            url = GIVEN_URL;
+        }
         one = copy();
         other = copy();
     }
@@ -39,20 +57,22 @@ class TwoCopiesTest {
                 "--spring.profiles.active=postgresql",
                 "--server.port=0",
                 "--ratelimit.store.deadline=10s",
-                "--RATELIMIT_DB_URL=" + database.getJdbcUrl("postgres", "postgres"),
+                "--RATELIMIT_DB_URL=" + url,
                 "--RATELIMIT_DB_USERNAME=postgres",
                 "--RATELIMIT_DB_PASSWORD=postgres",
-                "--RATELIMIT_DB_SCHEMA=limits");
+                "--RATELIMIT_DB_SCHEMA=" + SCHEMA);
     }
 
     @AfterAll
     static void stop() throws IOException {
-        for (AutoCloseable copy : new AutoCloseable[] {other, one, database}) {
-            try {
-                copy.close();
-            } catch (Exception e) {
-                throw new IOException(e);
-            }
+        if (other != null) {
+            other.close();
+        }
+        if (one != null) {
+            one.close();
+        }
+        if (embedded != null) {
+            embedded.close();
         }
     }
 
@@ -68,6 +88,24 @@ class TwoCopiesTest {
             requests.add(() -> request.apply(client(other)));
         }
         return Client.together(requests);
+    }
+
+    @Test
+    @DisplayName("The profile postgresql keeps the limits in PostgreSQL")
+    void limitsAreKeptInPostgres() throws SQLException {
+        client(one).createCampaign("bob");
+
+        try (Connection connection = DriverManager.getConnection(url, "postgres", "postgres");
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery("SELECT resource FROM " + SCHEMA
+                        + ".rate_limits WHERE user_id = 'user:bob' AND resource LIKE 'creation%' ORDER BY resource")) {
+            assertThat(connection.getMetaData().getDatabaseProductName()).isEqualTo("PostgreSQL");
+            List<String> limits = new ArrayList<>();
+            while (rows.next()) {
+                limits.add(rows.getString(1));
+            }
+            assertThat(limits).containsExactly("creation", "creation-burst");
+        }
     }
 
     @Test
