@@ -1,5 +1,6 @@
 package dev.ratelimit.annotation;
 
+import dev.ratelimit.FailurePolicy;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +21,8 @@ record LimitedMethod(List<AnnotatedLimit> limits) {
             @Nullable Expression key,
             @Nullable Expression cost,
             @Nullable Expression countWhen,
-            @Nullable Expression resetWhen) {
+            @Nullable Expression resetWhen,
+            @Nullable FailurePolicy onFailure) {
 
         /** Whether it is known only after the call what it counts. */
         boolean isSettled() {
@@ -65,7 +67,8 @@ record LimitedMethod(List<AnnotatedLimit> limits) {
                     parse(method, "key", annotation.key()),
                     parse(method, "cost", annotation.cost()),
                     parse(method, "countWhen", annotation.countWhen()),
-                    parse(method, "resetWhen", annotation.resetWhen())));
+                    parse(method, "resetWhen", annotation.resetWhen()),
+                    annotation.onFailure().length == 0 ? null : annotation.onFailure()[0]));
         }
         return new LimitedMethod(List.copyOf(limits));
     }

@@ -1,5 +1,6 @@
 package dev.ratelimit.annotation;
 
+import dev.ratelimit.FailurePolicy;
 import java.lang.annotation.Documented;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Inherited;
@@ -32,7 +33,10 @@ public @interface RateLimited {
     @AliasFor("value")
     String limit() default "";
 
-    /** An expression for whose count it is. Without one: the user, or the client's address when nobody is logged in. */
+    /**
+     * An expression for whose count it is: a text, or a {@link dev.ratelimit.Subject}. Without one: the user, or the
+     * client's address when nobody is logged in.
+     */
     String key() default "";
 
     /** An expression for what the call costs. Without one: the cost of the limit. */
@@ -50,6 +54,9 @@ public @interface RateLimited {
      * when {@code countWhen} is, with the same words. As in {@code #status == 200} for a login that succeeded.
      */
     String resetWhen() default "";
+
+    /** What happens to the call when no decision can be had. Without one: what {@code ratelimit.on-failure} says. */
+    FailurePolicy[] onFailure() default {};
 
     @Documented
     @Inherited

@@ -1,6 +1,7 @@
 package dev.ratelimit.annotation;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.RateLimitExceededException;
 import dev.ratelimit.RateLimiter;
@@ -48,12 +49,18 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
 
     private final RateLimiter limiter;
     private final CallContext.Source contexts;
+    private final FailurePolicy onFailure;
     private final BeanFactory beans;
     private final Map<Method, LimitedMethod> methods = new ConcurrentHashMap<>();
 
-    public RateLimitedInterceptor(RateLimiter limiter, CallContext.Source contexts, BeanFactory beans) {
+    /**
+     * @param onFailure what happens to a call when no decision can be had, unless its annotation says otherwise
+     */
+    public RateLimitedInterceptor(
+            RateLimiter limiter, CallContext.Source contexts, FailurePolicy onFailure, BeanFactory beans) {
         this.limiter = limiter;
         this.contexts = contexts;
+        this.onFailure = onFailure;
         this.beans = beans;
     }
 
@@ -112,7 +119,12 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
 
         private LimitRequest request(@Nullable LimitRequest so, AnnotatedLimit limit, EvaluationContext arguments) {
             Subject subject = subject(limit, arguments);
-            LimitRequest request = so == null ? LimitRequest.of(subject, limit.name()) : so.and(subject, limit.name());
+            LimitRequest request = so == null
+                    ? LimitRequest.of(subject, limit.name()).onFailure(onFailure)
+                    : so.and(subject, limit.name());
+            if (limit.onFailure() != null) {
+                request = request.onFailure(limit.onFailure());
+            }
             if (limit.cost() == null) {
                 return request;
             }
@@ -122,6 +134,9 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
 
         private Subject subject(AnnotatedLimit limit, EvaluationContext arguments) {
             Object value = limit.key() == null ? null : limit.key().getValue(arguments);
+            if (value instanceof Subject subject) {
+                return subject;
+            }
             if (value != null && !value.toString().isBlank()) {
                 return Subject.of("key", value.toString());
             }

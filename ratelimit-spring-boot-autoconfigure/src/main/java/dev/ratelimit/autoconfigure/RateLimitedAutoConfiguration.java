@@ -30,7 +30,10 @@ public final class RateLimitedAutoConfiguration {
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     @ConditionalOnMissingBean(name = "rateLimitedAdvisor")
     static Advisor rateLimitedAdvisor(
-            ObjectProvider<RateLimiter> limiter, ObjectProvider<CallContext.Source> contexts, BeanFactory beans) {
+            ObjectProvider<RateLimiter> limiter,
+            ObjectProvider<CallContext.Source> contexts,
+            ObjectProvider<RateLimitProperties> properties,
+            BeanFactory beans) {
         ComposablePointcut annotated = new ComposablePointcut(
                         new AnnotationMatchingPointcut(null, RateLimited.class, true))
                 .union(new AnnotationMatchingPointcut(RateLimited.class, true))
@@ -39,6 +42,9 @@ public final class RateLimitedAutoConfiguration {
         return new DefaultPointcutAdvisor(
                 annotated,
                 new LazyInterceptor(() -> new RateLimitedInterceptor(
-                        limiter.getObject(), contexts.getIfAvailable(() -> () -> CallContext.NONE), beans)));
+                        limiter.getObject(),
+                        contexts.getIfAvailable(() -> () -> CallContext.NONE),
+                        properties.getObject().onFailure(),
+                        beans)));
     }
 }

@@ -25,6 +25,9 @@ final class Sentences {
         if (decision.penaltyUntil() != null) {
             return "Too many requests were made too often.";
         }
+        if (limit.limit().hasMinInterval() && limit.remaining() > 0) {
+            return "Requests must be at least " + time(limit.limit().minInterval()) + " apart.";
+        }
         Algorithm algorithm = limit.limit().algorithm();
         if (algorithm instanceof Algorithm.TokenBucket bucket) {
             return "Tokens refill at " + rate(bucket.refill()) + ".";

@@ -1,7 +1,6 @@
 package dev.ratelimit.sample;
 
 import dev.ratelimit.annotation.RateLimited;
-import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.security.authentication.AuthenticationManager;
@@ -17,11 +16,9 @@ import org.springframework.web.server.ResponseStatusException;
 class LoginController {
 
     private final AuthenticationManager authentication;
-    private final LoginAttempts attempts;
 
-    LoginController(AuthenticationManager authentication, LoginAttempts attempts) {
+    LoginController(AuthenticationManager authentication) {
         this.authentication = authentication;
-        this.attempts = attempts;
     }
 
     record Credentials(String username, @Nullable String password) {
@@ -43,20 +40,16 @@ class LoginController {
     @PostMapping("/login")
     @RateLimited(
             limit = "login",
-            key = "@loginAttempts.key(#request, #credentials.username)",
-            countWhen = "#status == 401")
-    Welcome login(@RequestBody Credentials credentials, HttpServletRequest request) {
-        String user = authenticated(credentials);
-        attempts.succeeded(request, credentials.username());
-        return new Welcome(user);
-    }
-
-    private String authenticated(Credentials credentials) {
+            // A name in other letters is the same name: the users are found whatever the case.
+            key = "#client + ' ' + #credentials.username.strip().toLowerCase()",
+            countWhen = "#status == 401",
+            resetWhen = "#status == 200")
+    Welcome login(@RequestBody Credentials credentials) {
         try {
-            return authentication
+            return new Welcome(authentication
                     .authenticate(UsernamePasswordAuthenticationToken.unauthenticated(
                             credentials.username(), credentials.password()))
-                    .getName();
+                    .getName());
         } catch (AuthenticationException e) {
             throw new ResponseStatusException(HttpStatus.UNAUTHORIZED, "Name and password do not belong together", e);
         }
