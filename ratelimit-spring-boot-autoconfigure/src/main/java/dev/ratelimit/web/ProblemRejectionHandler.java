@@ -28,7 +28,7 @@ public final class ProblemRejectionHandler implements RateLimitRejectionHandler 
                 field("error", limited ? "Rate limit exceeded" : "Rate limit unavailable"),
                 "\"retry_after\":" + decision.retryAfterSeconds(),
                 "\"penalty_active\":" + (penalty != null),
-                "\"penalty_until\":" + (penalty == null ? "null" : Long.toString(penalty.getEpochSecond())));
+                "\"penalty_until\":" + (penalty == null ? "null" : Long.toString(RateLimitHeaders.roundedUp(penalty))));
         response.setStatus(limited ? 429 : HttpServletResponse.SC_SERVICE_UNAVAILABLE);
         response.setHeader("Cache-Control", "no-store");
         response.setContentType("application/problem+json");

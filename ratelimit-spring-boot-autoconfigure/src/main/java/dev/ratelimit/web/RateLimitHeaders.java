@@ -67,7 +67,8 @@ public record RateLimitHeaders(boolean legacy, boolean standard) {
         return String.join(", ", policies);
     }
 
-    private static long roundedUp(Instant moment) {
+    /** Whole seconds since the epoch, not before the moment. */
+    static long roundedUp(Instant moment) {
         return moment.getEpochSecond() + (moment.getNano() > 0 ? 1 : 0);
     }
 
