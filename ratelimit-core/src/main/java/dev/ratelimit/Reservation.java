@@ -10,17 +10,27 @@ public interface Reservation {
     /** The decision; if it denied, nothing was charged and settling does nothing. */
     Decision decision();
 
-    /** Keeps the charge as it is. */
-    void commit();
+    /**
+     * Keeps the charge as it is.
+     *
+     * @return {@code true}
+     */
+    boolean commit();
 
-    /** Takes the charge back. The time of the request still counts for {@code min-interval}. */
-    void refund();
+    /**
+     * Takes the charge back. The time of the request still counts for {@code min-interval}. After a reset of the subject
+     * it would be taken from what was charged since: reset or refund, not both.
+     *
+     * @return whether it was done; {@code false} if the store failed, and then it may be tried again
+     */
+    boolean refund();
 
     /**
      * Charges this cost instead, on each limit of the request. More than was reserved is charged even where the limit
      * has no room for it; later requests wait for it.
      *
      * @param cost zero or more, and on no limit more than it can ever grant
+     * @return whether it was done; {@code false} if the store failed, and then it may be tried again
      */
-    void settle(long cost);
+    boolean settle(long cost);
 }

@@ -67,7 +67,8 @@ public sealed interface Window {
         boolean known;
         try {
             known = ZoneRulesProvider.getAvailableZoneIds().contains(name)
-                    && !Set.of("CET", "EET", "MET", "WET").contains(name);
+                    && !Set.of("CET", "EET", "MET", "WET").contains(name)
+                    && !name.startsWith("SystemV/");
         } catch (DateTimeException e) {
             known = false;
         }

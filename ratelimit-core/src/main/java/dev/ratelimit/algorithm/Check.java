@@ -31,6 +31,7 @@ public final class Check {
     private final State state;
     private final long availableAt;
     private final boolean clockWasSetBack;
+    private final boolean ofOtherNumbers;
 
     private Check(Limit limit, State stored, long clock, long cost) {
         this.clockWasSetBack = stored.last() - clock > CLOCK_TOLERANCE;
@@ -40,6 +41,8 @@ public final class Check {
         this.cost = cost;
         this.now = Math.max(clock, kept.last());
         this.state = meter.roll(kept.algorithm().equals(limit.algorithm().written()) ? kept : kept.uncounted(), now);
+        this.ofOtherNumbers = !stored.isFresh()
+                && (!stored.algorithm().equals(state.algorithm()) || stored.windowSize() != state.windowSize());
         long room = Math.max(meter.availableAt(state, now, cost), nextAllowed(state));
         this.availableAt = Math.max(room, state.blockedUntil());
     }
@@ -79,6 +82,11 @@ public final class Check {
     /** The state after a violation that began a penalty. */
     public State penalized(Violations after) {
         return written(state.blockedUntil(after.penaltyUntil()));
+    }
+
+    /** Whether the row was written since in other numbers than those that the charge was made in. */
+    public boolean ofOtherNumbers() {
+        return ofOtherNumbers;
     }
 
     /** The state had an earlier charge on it been of this check's cost. */

@@ -24,6 +24,9 @@ final class Breaker {
 
     private volatile long lastSuccess = System.nanoTime();
 
+    /** When the store failed for the first time since it last answered anybody; or {@link #CLOSED}. */
+    private final AtomicLong failingSince = new AtomicLong(CLOSED);
+
     /**
      * @param interval how long the store is left alone
      * @param silence for how long it must not have answered anybody before a late answer counts as a failure
@@ -51,15 +54,23 @@ final class Breaker {
 
     void succeeded() {
         lastSuccess = System.nanoTime();
+        if (failingSince.get() != CLOSED) {
+            failingSince.set(CLOSED);
+        }
         if (nextTry.get() != CLOSED) {
             nextTry.set(CLOSED);
         }
     }
 
-    void failed(UndecidedException failure) {
+    void failed(UndecidedException failure, long askedAt) {
+        if (failure.outcome() != Outcome.FAILED) {
+            return;
+        }
         long now = System.nanoTime();
-        boolean down = failure.getCause() != null || now - lastSuccess >= silenceNanos;
-        if (failure.outcome() == Outcome.FAILED && down) {
+        long success = lastSuccess;
+        failingSince.compareAndSet(CLOSED, askedAt - success > 0 ? askedAt : success);
+        long since = failingSince.get();
+        if (since != CLOSED && now - since >= silenceNanos) {
             lastFailure = failure;
             nextTry.set(opened(now));
         }

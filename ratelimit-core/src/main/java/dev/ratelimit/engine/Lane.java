@@ -30,16 +30,18 @@ final class Lane {
     private final int maxGroupSize;
     private final int maxWaiting;
     private final Executor workers;
+    private final Breaker breaker;
 
     private final ReentrantLock mutex = new ReentrantLock();
     private final ArrayDeque<Pending> queue = new ArrayDeque<>();
     private boolean busy;
 
-    Lane(LimitStore store, int maxGroupSize, int maxWaiting, Executor workers) {
+    Lane(LimitStore store, int maxGroupSize, int maxWaiting, Executor workers, Breaker breaker) {
         this.store = store;
         this.maxGroupSize = maxGroupSize;
         this.maxWaiting = maxWaiting;
         this.workers = workers;
+        this.breaker = breaker;
     }
 
     Answer submit(Operation operation, long deadlineNanos) throws UndecidedException {
@@ -150,6 +152,8 @@ final class Lane {
                 operations.add(pending.operation);
             }
             List<Answer> answers = store.decide(operations);
+            // Here, and not where the answers arrive: a store that answers is not down because its callers have left.
+            breaker.succeeded();
             for (int i = 0; i < group.size(); i++) {
                 group.get(i).complete(answers.get(i));
             }

@@ -1,7 +1,6 @@
 package dev.ratelimit.engine;
 
-import dev.ratelimit.Outcome;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -10,16 +9,16 @@ final class StoreHealth {
 
     private static final Logger log = LoggerFactory.getLogger(StoreHealth.class);
 
-    private final AtomicReference<Outcome> state = new AtomicReference<>(Outcome.ALLOWED);
+    private final AtomicBoolean failing = new AtomicBoolean();
 
     void decided() {
-        if (state.get() != Outcome.ALLOWED && state.getAndSet(Outcome.ALLOWED) != Outcome.ALLOWED) {
+        if (failing.get() && failing.compareAndSet(true, false)) {
             log.info("Rate limits are decided again");
         }
     }
 
     void undecided(UndecidedException e) {
-        if (state.getAndSet(e.outcome()) != e.outcome()) {
+        if (failing.compareAndSet(false, true)) {
             log.warn(
                     "Rate limits cannot be decided, the failure policy of each request applies: {}",
                     e.getMessage(),

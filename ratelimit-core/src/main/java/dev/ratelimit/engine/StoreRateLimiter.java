@@ -68,7 +68,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         this.lanes = new Lane[grouping.groupsInFlight()];
         int waitingPerLane = Math.max(1, grouping.maxWaiting() / lanes.length);
         for (int i = 0; i < lanes.length; i++) {
-            lanes[i] = new Lane(store, grouping.maxGroupSize(), waitingPerLane, workers);
+            lanes[i] = new Lane(store, grouping.maxGroupSize(), waitingPerLane, workers, breaker);
         }
     }
 
@@ -125,7 +125,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         for (DecisionListener listener : listeners) {
             try {
                 listener.decided(request, decision, took);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 log.warn("A listener failed on a decision: {}", e.getMessage(), e);
             }
         }
@@ -135,14 +135,14 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         int hash = operation.demands().get(0).key().hashCode();
         Lane lane = lanes[Math.floorMod(hash ^ hash >>> 16, lanes.length)];
         breaker.check();
+        long askedAt = System.nanoTime();
         try {
-            Answer answer = lane.submit(operation, System.nanoTime() + deadline.toNanos());
-            breaker.succeeded();
+            Answer answer = lane.submit(operation, askedAt + deadline.toNanos());
             health.decided();
             return answer;
         } catch (UndecidedException e) {
             health.undecided(e);
-            breaker.failed(e);
+            breaker.failed(e, askedAt);
             throw e;
         }
     }
@@ -156,6 +156,12 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
             demands.add(new Demand(item.subject(), limit, cost));
         }
         return demands;
+    }
+
+    /** Whether the limit is still what its name stands for; one that was given for a single call always is. */
+    boolean isCurrent(Limit limit) {
+        Limit named = limits.find(limit.name());
+        return named == null || named.equals(limit);
     }
 
     static void requireGrantable(Limit limit, long cost) {

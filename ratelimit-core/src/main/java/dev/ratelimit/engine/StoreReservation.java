@@ -32,41 +32,53 @@ final class StoreReservation implements Reservation {
     }
 
     @Override
-    public void commit() {
+    public boolean commit() {
         settleOnce();
+        return true;
     }
 
     @Override
-    public void refund() {
-        settle(0);
+    public boolean refund() {
+        return settle(0);
     }
 
     @Override
-    public void settle(long cost) {
+    public boolean settle(long cost) {
         if (cost < 0) {
             throw new IllegalArgumentException("cost is " + cost + "; settle for zero or more");
         }
         demands.forEach(demand -> StoreRateLimiter.requireGrantable(demand.limit(), cost));
         settleOnce();
-        if (!decision.allowed() || verdicts.isEmpty()) {
-            return;
-        }
-        List<Demand> settlements = new ArrayList<>(demands.size());
-        for (int i = 0; i < demands.size(); i++) {
-            Demand demand = demands.get(i);
-            if (demand.cost() != cost) {
-                settlements.add(new Demand(
-                        demand.subject(), demand.limit(), cost, verdicts.get(i).charge()));
-            }
-        }
+        List<Demand> settlements = settlements(cost);
         if (settlements.isEmpty()) {
-            return;
+            return true;
         }
         try {
             limiter.submit(new Operation(Kind.SETTLE, settlements));
+            return true;
         } catch (UndecidedException e) {
-            // The charge stays as it was, which is the safe side; the change of state is in the log already.
+            // The charge stays as it was, which is the safe side, unless the caller tries again.
+            settled.set(false);
+            return false;
         }
+    }
+
+    /** What was charged otherwise; a limit that has been redefined since no longer holds the charge. */
+    private List<Demand> settlements(long cost) {
+        List<Demand> settlements = new ArrayList<>(demands.size());
+        if (decision.allowed()) {
+            for (int i = 0; i < verdicts.size(); i++) {
+                Demand demand = demands.get(i);
+                if (demand.cost() != cost && limiter.isCurrent(demand.limit())) {
+                    settlements.add(new Demand(
+                            demand.subject(),
+                            demand.limit(),
+                            cost,
+                            verdicts.get(i).charge()));
+                }
+            }
+        }
+        return settlements;
     }
 
     private void settleOnce() {

@@ -25,6 +25,7 @@ public final class Schema {
     private static final String MIGRATIONS = "classpath:dev/ratelimit/schema/";
 
     private static final int MOST_TRIES = 3;
+    private static final String INSUFFICIENT_PRIVILEGE = "42501";
 
     private Schema() {}
 
@@ -51,6 +52,7 @@ public final class Schema {
             throw new UnsupportedDatabaseException(
                     "the data source leads to " + product + "; give the path of the file instead (SqliteFile.at)");
         }
+        PostgresLimitStore.requireUnicode(postgres);
         migrate(
                 "the PostgreSQL schema " + name,
                 Flyway.configure()
@@ -77,12 +79,17 @@ public final class Schema {
                 return;
             } catch (FlywayException e) {
                 // Beside another instance, Flyway may take the other's new history table for one of the application.
-                if (tries == MOST_TRIES) {
+                if (tries == MOST_TRIES || isForbidden(e)) {
                     throw new SchemaException(
                             where + " could not be brought to the current version: " + e.getMessage(), e);
                 }
             }
         }
+    }
+
+    /** What Flyway says in its message only: another try would change nothing, and takes seconds. */
+    private static boolean isForbidden(FlywayException e) {
+        return String.valueOf(e.getMessage()).contains(INSUFFICIENT_PRIVILEGE);
     }
 
     private static void refuseNewer(String where, MigrationInfoService migrations) {

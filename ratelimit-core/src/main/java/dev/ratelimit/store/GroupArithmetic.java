@@ -115,6 +115,10 @@ public final class GroupArithmetic {
         List<Verdict> verdicts = new ArrayList<>(demands.size());
         for (Demand demand : demands) {
             Check check = check(demand);
+            if (check.ofOtherNumbers()) {
+                verdicts.add(leave(demand, check));
+                continue;
+            }
             State settled = check.settled(Objects.requireNonNull(demand.charge()));
             rows.write(demand.key(), settled);
             verdicts.add(check.verdict(settled));

@@ -23,6 +23,8 @@ public final class Upkeep implements AutoCloseable {
     /** How often a run tries again where somebody else is writing, before it leaves the rest to the next run. */
     private static final int MOST_BUSY_STEPS = 50;
 
+    private static final Duration LONGEST = Duration.ofDays(3660);
+
     private static final Duration PAUSE_WHEN_BUSY = Duration.ofMillis(20);
 
     private final LimitStore store;
@@ -33,8 +35,8 @@ public final class Upkeep implements AutoCloseable {
      * @param keep how long rows are kept after they have expired, so that a limit that is made slower still finds them
      */
     public Upkeep(LimitStore store, Duration keep) {
-        if (keep.isNegative()) {
-            throw new IllegalArgumentException("keep is " + keep + "; write a time of zero or more, such as 1h");
+        if (keep.isNegative() || keep.compareTo(LONGEST) > 0) {
+            throw new IllegalArgumentException("keep is " + keep + "; write a time of at most 3660d, such as 1h");
         }
         this.store = store;
         this.keepMicros = Micros.of(keep);
@@ -54,6 +56,10 @@ public final class Upkeep implements AutoCloseable {
 
     /** Runs from now on in this interval. A run that fails is logged, and the next one tries again. */
     public Upkeep every(Duration interval) {
+        if (interval.toMillis() < 1 || interval.compareTo(LONGEST) > 0) {
+            throw new IllegalArgumentException(
+                    "interval is " + interval + "; write a time from 1ms to 3660d, such as 10m");
+        }
         ScheduledFuture<?> unused = scheduler.scheduleWithFixedDelay(
                 this::runQuietly, interval.toMillis(), interval.toMillis(), TimeUnit.MILLISECONDS);
         return this;
@@ -63,7 +69,8 @@ public final class Upkeep implements AutoCloseable {
         try {
             Report report = run();
             log.debug("Upkeep deleted {}", report);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
+            // An exception that escapes would end the schedule.
             log.warn("Upkeep failed and is tried again later: {}", e.getMessage(), e);
         }
     }

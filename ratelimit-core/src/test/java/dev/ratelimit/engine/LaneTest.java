@@ -27,6 +27,7 @@ class LaneTest {
             Limit.named("api").tokenBucket(10, Rate.perSecond(10)).build();
 
     private final HeldStore store = new HeldStore();
+    private final Breaker breaker = new Breaker(Duration.ofSeconds(1), Duration.ofSeconds(1));
 
     private static Operation operation(String user) {
         return new Operation(Kind.DECIDE, List.of(new Demand(Subject.user(user), LIMIT, 1)));
@@ -57,7 +58,7 @@ class LaneTest {
             tries.incrementAndGet();
             throw new OutOfMemoryError("unable to create native thread");
         };
-        Lane lane = new Lane(store, 10, 10, exhausted);
+        Lane lane = new Lane(store, 10, 10, exhausted, breaker);
         FutureTask<Answer> first = submit(lane, "lane-first");
         HeldStore.Held lone = store.next();
         FutureTask<Answer> second = submit(lane, "lane-second");
@@ -77,9 +78,14 @@ class LaneTest {
 
     @Test
     void noWorkerIsAskedForWhereNobodyWaits() throws Exception {
-        Lane lane = new Lane(store, 10, 10, work -> {
-            throw new AssertionError("a worker was asked for");
-        });
+        Lane lane = new Lane(
+                store,
+                10,
+                10,
+                work -> {
+                    throw new AssertionError("a worker was asked for");
+                },
+                breaker);
 
         for (int i = 0; i < 3; i++) {
             FutureTask<Answer> lone = submit(lane, "lane-lone");
@@ -90,7 +96,7 @@ class LaneTest {
 
     @Test
     void requestThatIsLateIsNeverSentToTheStore() throws Exception {
-        Lane lane = new Lane(store, 10, 10, LaneTest::onANewThread);
+        Lane lane = new Lane(store, 10, 10, LaneTest::onANewThread, breaker);
         FutureTask<Answer> first = submit(lane, "lane-first");
         HeldStore.Held lone = store.next();
         FutureTask<Answer> inTime = submit(lane, "lane-in-time");
@@ -109,7 +115,7 @@ class LaneTest {
 
     @Test
     void requestThatIsLateMakesRoomForAnotherToWait() throws Exception {
-        Lane lane = new Lane(store, 10, 1, LaneTest::onANewThread);
+        Lane lane = new Lane(store, 10, 1, LaneTest::onANewThread, breaker);
         submit(lane, "lane-first");
         HeldStore.Held lone = store.next();
         FutureTask<Answer> late = submit(lane, "lane-late", Duration.ofMillis(50));

@@ -13,10 +13,14 @@ import dev.ratelimit.Outcome;
 import dev.ratelimit.Subject;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.jdbc.PostgresLimitStore;
+import dev.ratelimit.store.jdbc.UnsupportedDatabaseException;
 import dev.ratelimit.testing.TestPostgres;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -182,7 +186,7 @@ class PostgresSchemaTest {
 
     @Test
     void aSchemaNameKeepsItsCapitals() {
-        String name = "Test$" + schema.substring("test".length());
+        String name = "Test" + schema.substring("test".length());
 
         Schema.migrate(dataSource, name);
 
@@ -202,12 +206,12 @@ class PostgresSchemaTest {
                 "a\"b",
                 "a;DROP SCHEMA public",
                 "größe",
-                "$a",
+                "a$b",
                 "a\n",
                 "a234567890123456789012345678901234567890123456789012345678901234"
             })
     void anOddSchemaNameIsRefused(String name) {
-        String message = "schema is '" + name + "'; write 1 to 63 letters, digits, '_' or '$', a letter or '_' first";
+        String message = "schema is '" + name + "'; write 1 to 63 letters, digits or '_', no digit first";
 
         assertThatThrownBy(() -> Schema.migrate(dataSource, name))
                 .isInstanceOf(IllegalArgumentException.class)
@@ -265,5 +269,22 @@ class PostgresSchemaTest {
         for (int connection = 0; connection < 20; connection++) {
             assertThat(query(dataSource, "SHOW search_path")).isEqualTo(before);
         }
+    }
+
+    @Test
+    void aDatabaseThatCannotHoldEverySubjectIsRefused() throws SQLException {
+        String name = "latin_" + schema;
+        try (Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("CREATE DATABASE " + name + " ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
+        }
+        PGSimpleDataSource latin = new PGSimpleDataSource();
+        latin.setUrl(TestPostgres.instance().jdbcUrl());
+        latin.setDatabaseName(name);
+
+        assertThatThrownBy(() -> Schema.migrate(latin, "public"))
+                .isInstanceOf(UnsupportedDatabaseException.class)
+                .hasMessage("rate limits cannot be kept in a database with the encoding LATIN1;"
+                        + " use one with the encoding UTF8");
     }
 }

@@ -21,6 +21,7 @@ import org.flywaydb.core.Flyway;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.sqlite.SQLiteDataSource;
 
 class SqliteSchemaTest {
 
@@ -35,7 +36,9 @@ class SqliteSchemaTest {
     @BeforeEach
     void chooseFile() {
         file = SqliteFile.at(folder.resolve("ratelimit.db"));
-        dataSource = file.dataSource();
+        SQLiteDataSource ofTheApplication = new SQLiteDataSource(); // which makes the file, unlike ours
+        ofTheApplication.setUrl("jdbc:sqlite:" + file.path());
+        dataSource = ofTheApplication;
     }
 
     private List<String> tables() {

@@ -32,7 +32,9 @@ import java.time.InstantSource;
 import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.MethodOrderer;
@@ -57,6 +59,9 @@ public abstract class LimitStoreContract {
 
     /** A new store without any state. */
     protected abstract LimitStore open(InstantSource clock) throws Exception;
+
+    /** Whether the store holds state of the subject. */
+    protected abstract boolean isStored(String subject) throws Exception;
 
     /** Product and version that the store's own connections report. */
     protected abstract String databaseInUse() throws Exception;
@@ -503,6 +508,45 @@ public abstract class LimitStoreContract {
         assertThat(limiter.peek(LimitRequest.of(ALICE, limit)).remaining()).isEqualTo(1);
     }
 
+    @Test
+    void chargeOnALimitThatWasRedefinedSinceStaysWhereItIs() {
+        Limit perMinute = Limit.named("api").fixedWindow(5, ofMinutes(1)).build();
+        Limit perHour = Limit.named("api").fixedWindow(5, ofHours(1)).build();
+        Reservation before = limiter.reserve(LimitRequest.of(ALICE, perMinute).cost(5));
+        limiter.reset(LimitRequest.of(ALICE, perMinute));
+        remainders(perHour, 5);
+
+        before.refund();
+
+        assertThat(limiter.decide(ALICE, perHour).allowed()).isFalse();
+    }
+
+    @Test
+    void bucketThatWasMadeLargerIsNotCutByALateRefund() {
+        Limit small = Limit.named("api").tokenBucket(10, Rate.perSecond(1)).build();
+        Limit large = Limit.named("api").tokenBucket(1_000, Rate.perSecond(1)).build();
+        Limit[] current = {small};
+        RateLimiter changing = new StoreRateLimiter(store, new Limits() {
+            @Override
+            public Limit find(String name) {
+                return name.equals("api") ? current[0] : null;
+            }
+
+            @Override
+            public Set<String> names() {
+                return Set.of("api");
+            }
+        });
+        Reservation before = changing.reserve(ALICE, "api");
+        current[0] = large;
+        clock.move(ofHours(1));
+        assertThat(changing.decide(ALICE, "api").remaining()).isEqualTo(999);
+
+        before.refund();
+
+        assertThat(changing.peek(ALICE, "api").remaining()).isEqualTo(999);
+    }
+
     // Penalties
 
     private static Limit api() {
@@ -689,6 +733,17 @@ public abstract class LimitStoreContract {
         clock.move(ofHours(24).plus(MICRO));
         assertThat(upkeep.run()).isEqualTo(new Upkeep.Report(1, 1, true));
         upkeep.close();
+    }
+
+    @Test
+    void upkeepRunsOnItsSchedule() {
+        Limit limit = Limit.named("scheduled").fixedWindow(1, ofMinutes(1)).build();
+        limiter.decide(ALICE, limit);
+        clock.move(ofMinutes(2));
+
+        try (Upkeep upkeep = new Upkeep(store, ZERO).every(ofMillis(5))) {
+            Awaitility.await().until(() -> !isStored("user:alice"));
+        }
     }
 
     @Test

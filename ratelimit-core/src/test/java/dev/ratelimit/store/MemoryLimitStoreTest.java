@@ -10,6 +10,11 @@ class MemoryLimitStoreTest extends LimitStoreContract {
     }
 
     @Override
+    protected boolean isStored(String subject) {
+        return ((MemoryLimitStore) store).state(new StateKey(subject, "scheduled")) != null;
+    }
+
+    @Override
     protected String databaseInUse() {
         return store.getClass().getSimpleName();
     }

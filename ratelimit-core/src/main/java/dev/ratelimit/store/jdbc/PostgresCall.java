@@ -176,12 +176,12 @@ final class PostgresCall {
         for (Limit one : limitList) {
             if (one.algorithm() instanceof Algorithm.FixedWindow fixed
                     && fixed.window() instanceof Window.Calendar calendar
-                    && known.add(calendar.zone().getId())) {
+                    && !known.contains(calendar.zone().getId())) {
                 try (PreparedStatement probe = connection.prepareStatement("SELECT now() AT TIME ZONE ?")) {
                     probe.setString(1, calendar.zone().getId());
                     probe.execute();
+                    known.add(calendar.zone().getId());
                 } catch (SQLException e) {
-                    known.remove(calendar.zone().getId());
                     throw new LimitStoreException(
                             "limit '" + one.name() + "': zone is '" + calendar.zone()
                                     + "'; write one that PostgreSQL knows, too (see pg_timezone_names)",

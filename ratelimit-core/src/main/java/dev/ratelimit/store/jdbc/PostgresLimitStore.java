@@ -13,6 +13,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.sql.Types;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -33,7 +34,7 @@ public final class PostgresLimitStore implements LimitStore {
 
     public static final String DEFAULT_SCHEMA = "public";
 
-    private static final Pattern SCHEMA = Pattern.compile("[A-Za-z_][A-Za-z0-9_$]{0,62}");
+    private static final Pattern SCHEMA = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,62}");
 
     private static final Outcome[] OUTCOMES = {Outcome.ALLOWED, Outcome.THROTTLED, Outcome.BLOCKED};
 
@@ -41,12 +42,16 @@ public final class PostgresLimitStore implements LimitStore {
     private static final String DEADLOCK_DETECTED = "40P01";
     private static final int MOST_TRIES = 5;
 
+    /** The function, the table or the schema does not exist. */
+    private static final Set<String> MISSING_SCHEMA = Set.of("42883", "42P01", "3F000");
+
     private final DataSource dataSource;
     private final String schema;
     private final @Nullable InstantSource clock;
     private final @Nullable Duration timeout;
     private final String decide;
     private final PostgresPruning pruning;
+    private volatile @Nullable Boolean readCommitted;
     private final Set<String> knownZones = ConcurrentHashMap.newKeySet();
 
     public PostgresLimitStore(DataSource dataSource, String schema) {
@@ -80,9 +85,23 @@ public final class PostgresLimitStore implements LimitStore {
     public static String requireSchema(String schema) {
         if (!SCHEMA.matcher(schema).matches()) {
             throw new IllegalArgumentException(
-                    "schema is '" + schema + "'; write 1 to 63 letters, digits, '_' or '$', a letter or '_' first");
+                    "schema is '" + schema + "'; write 1 to 63 letters, digits or '_', no digit first");
         }
         return schema;
+    }
+
+    /** Refuses other encodings: a subject that they cannot hold would fail all that is decided with it. */
+    public static void requireUnicode(DataSource dataSource) {
+        try (Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet encoding = statement.executeQuery("SHOW server_encoding")) {
+            if (encoding.next() && !"UTF8".equals(encoding.getString(1))) {
+                throw new UnsupportedDatabaseException("rate limits cannot be kept in a database with the encoding "
+                        + encoding.getString(1) + "; use one with the encoding UTF8");
+            }
+        } catch (SQLException e) {
+            throw new LimitStoreException("PostgreSQL cannot be asked for its encoding: " + e.getMessage(), e);
+        }
     }
 
     @Override
@@ -92,7 +111,9 @@ public final class PostgresLimitStore implements LimitStore {
             for (int tries = 1; ; tries++) {
                 try (Connection connection = connect()) {
                     call.requireKnownZones(connection, knownZones);
-                    return answers(connection, call, group);
+                    return isReadCommitted(connection)
+                            ? answers(connection, call, group)
+                            : inReadCommitted(connection, call, group);
                 } catch (SQLException e) {
                     if (tries == MOST_TRIES || !isToBeTriedAgain(e)) {
                         throw e;
@@ -100,7 +121,37 @@ public final class PostgresLimitStore implements LimitStore {
                 }
             }
         } catch (SQLException e) {
-            throw new LimitStoreException("PostgreSQL failed: " + e.getMessage(), e);
+            String hint = MISSING_SCHEMA.contains(String.valueOf(e.getSQLState()))
+                    ? "; Schema.migrate has not been run on schema " + schema
+                    : "";
+            throw new LimitStoreException("PostgreSQL failed: " + e.getMessage() + hint, e);
+        }
+    }
+
+    /** Whether statements of their own are read committed here; asked once. */
+    private boolean isReadCommitted(Connection connection) throws SQLException {
+        Boolean known = readCommitted;
+        if (known == null) {
+            known = connection.getTransactionIsolation() == Connection.TRANSACTION_READ_COMMITTED;
+            readCommitted = known;
+        }
+        return known;
+    }
+
+    /** Stricter levels would fail a group for every row that another group has just written: two round trips more. */
+    private List<Answer> inReadCommitted(Connection connection, PostgresCall call, List<Operation> group)
+            throws SQLException {
+        connection.setAutoCommit(false);
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED");
+            List<Answer> answers = answers(connection, call, group);
+            connection.commit();
+            return answers;
+        } catch (SQLException e) {
+            connection.rollback();
+            throw e;
+        } finally {
+            connection.setAutoCommit(true);
         }
     }
 
@@ -154,7 +205,8 @@ public final class PostgresLimitStore implements LimitStore {
             connection.setAutoCommit(true);
         }
         if (timeout != null) {
-            connection.setNetworkTimeout(Runnable::run, Math.toIntExact(timeout.toMillis()));
+            connection.setNetworkTimeout(
+                    Runnable::run, (int) Math.max(1, Math.min(Integer.MAX_VALUE, timeout.toMillis())));
         }
         return connection;
     }

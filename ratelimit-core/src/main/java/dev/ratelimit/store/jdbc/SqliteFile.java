@@ -19,6 +19,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import javax.sql.DataSource;
 import org.sqlite.SQLiteConfig;
 import org.sqlite.SQLiteDataSource;
+import org.sqlite.SQLiteOpenMode;
 
 /**
  * An SQLite file that several processes may share: created with rights for its owner only, in WAL mode, with a busy
@@ -49,7 +50,7 @@ public final class SqliteFile {
 
     /** The file at that path, which is created if it does not exist. */
     public static SqliteFile at(Path path) {
-        return new SqliteFile(path.toAbsolutePath(), Synchronous.NORMAL, Duration.ofSeconds(5));
+        return new SqliteFile(path.toAbsolutePath(), Synchronous.NORMAL, Duration.ofSeconds(1));
     }
 
     public SqliteFile synchronous(Synchronous mode) {
@@ -58,7 +59,15 @@ public final class SqliteFile {
 
     /** How long a decision waits for another process that is writing. */
     public SqliteFile busyTimeout(Duration timeout) {
+        if (timeout.isNegative() || timeout.compareTo(Duration.ofHours(1)) > 0) {
+            throw new IllegalArgumentException(
+                    "busy timeout is " + timeout + "; write a time of at most 1h, such as 1s");
+        }
         return new SqliteFile(path, synchronous, timeout);
+    }
+
+    Duration busyTimeout() {
+        return busyTimeout;
     }
 
     public Path path() {
@@ -73,6 +82,8 @@ public final class SqliteFile {
                 synchronous == Synchronous.FULL
                         ? SQLiteConfig.SynchronousMode.FULL
                         : SQLiteConfig.SynchronousMode.NORMAL);
+        // Whoever finds no file must not make one: it would be empty, and open to everybody.
+        config.resetOpenMode(SQLiteOpenMode.CREATE);
         SQLiteDataSource dataSource = new SQLiteDataSource(config);
         // as a URI, so that a '?' in the path does not begin the settings of the driver
         dataSource.setUrl("jdbc:sqlite:" + path.toUri());

@@ -31,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SqliteLimitStore implements LimitStore {
 
+    private static final Duration LONGEST_WAIT = Duration.ofSeconds(1);
+
     private final SqliteFile file;
     private final InstantSource clock;
     private final ReentrantLock lock = new ReentrantLock();
@@ -74,10 +76,10 @@ public final class SqliteLimitStore implements LimitStore {
         }
     }
 
-    /** It waits for other processes no longer than the busy timeout of the file. */
+    /** It waits for other processes no longer than the busy timeout of the file; a long one is not in time. */
     @Override
     public boolean answersInTime() {
-        return true;
+        return file.busyTimeout().compareTo(LONGEST_WAIT) <= 0;
     }
 
     @Override
@@ -107,7 +109,10 @@ public final class SqliteLimitStore implements LimitStore {
 
     private LimitStoreException failed(SQLException cause) {
         closeSession();
-        return new LimitStoreException("SQLite at " + file.path() + " failed: " + cause.getMessage(), cause);
+        String hint = String.valueOf(cause.getMessage()).contains("no such table")
+                ? "; Schema.migrate has not been run on this file"
+                : "";
+        return new LimitStoreException("SQLite at " + file.path() + " failed: " + cause.getMessage() + hint, cause);
     }
 
     private void closeSession() {

@@ -40,6 +40,8 @@ CREATE FUNCTION "${flyway:defaultSchema}".rate_limit_decide_v1(
 ) LANGUAGE plpgsql
 -- A plan that was made while the table was small would read all of it for every decision once it has grown.
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+-- Nobody waits longer for a row than this, even if its client has given up and gone.
+SET lock_timeout = '1s'
 AS $function$
 #variable_conflict use_variable
 DECLARE
@@ -368,7 +370,7 @@ BEGIN
             available_at := r_available[i];
             delay := CASE WHEN available_at <= now_ THEN r_delay[i] ELSE 0 END;
             outcome := CASE WHEN blocked_ > now_ THEN 2 WHEN available_at <= now_ THEN 0 ELSE 1 END;
-            writes := kind = 0 AND r_moved[i];
+            writes := kind IN (0, 2) AND r_moved[i];
 
             IF kind = 0 AND all_allowed THEN
                 writes := true;
@@ -408,13 +410,14 @@ BEGIN
                     END IF;
                 END LOOP;
                 INSERT INTO "${flyway:defaultSchema}".rate_limit_penalties
+                    (user_id, resource, violation_count, last_violation_at, penalty_until, penalty_duration, forget_at)
                 VALUES (p_subject[d_key[i]], p_resource[d_key[i]], violations, now_, room, block,
                         now_ + greatest(l_forget[l], CASE WHEN penalized THEN block ELSE 0 END))
                 ON CONFLICT (user_id, resource) DO UPDATE
                 SET violation_count = excluded.violation_count, last_violation_at = excluded.last_violation_at,
                     penalty_until = excluded.penalty_until, penalty_duration = excluded.penalty_duration,
                     forget_at = excluded.forget_at;
-            ELSIF kind = 2 THEN
+            ELSIF kind = 2 AND (k IS NULL OR s_algorithm[k] = '' OR (s_algorithm[k] = name AND s_size[k] = size_)) THEN
                 writes := true;
                 difference := cost - d_charged[i];
                 -- A charge of a later moment was made before the clock was set back.

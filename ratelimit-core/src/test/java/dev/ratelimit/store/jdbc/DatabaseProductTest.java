@@ -23,9 +23,9 @@ class DatabaseProductTest {
     @Test
     void realDatabasesAreKnown(@TempDir Path folder) {
         assertThat(DatabaseProduct.of(TestPostgres.instance().dataSource())).isEqualTo(DatabaseProduct.POSTGRESQL);
-        assertThat(DatabaseProduct.of(
-                        SqliteFile.at(folder.resolve("ratelimit.db")).dataSource()))
-                .isEqualTo(DatabaseProduct.SQLITE);
+        SqliteFile file = SqliteFile.at(folder.resolve("ratelimit.db"));
+        file.exclusively(file::prepare);
+        assertThat(DatabaseProduct.of(file.dataSource())).isEqualTo(DatabaseProduct.SQLITE);
     }
 
     @ParameterizedTest

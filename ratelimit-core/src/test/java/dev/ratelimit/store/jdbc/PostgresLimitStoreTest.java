@@ -1,13 +1,33 @@
 package dev.ratelimit.store.jdbc;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.ratelimit.Limit;
+import dev.ratelimit.Rate;
+import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.LimitStoreContract;
+import dev.ratelimit.store.Operation;
 import dev.ratelimit.testing.TestPostgres;
 import dev.ratelimit.testing.TestStores;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class PostgresLimitStoreTest extends LimitStoreContract {
 
@@ -24,6 +44,16 @@ class PostgresLimitStoreTest extends LimitStoreContract {
     }
 
     @Override
+    protected boolean isStored(String subject) throws SQLException {
+        try (Connection connection = ((PostgresLimitStore) store).connect();
+                PreparedStatement select =
+                        connection.prepareStatement("SELECT 1 FROM " + SCHEMA + ".rate_limits WHERE user_id = ?")) {
+            select.setString(1, subject);
+            return select.executeQuery().next();
+        }
+    }
+
+    @Override
     protected String databaseInUse() throws SQLException {
         try (Connection connection = ((PostgresLimitStore) store).connect()) {
             return connection.getMetaData().getDatabaseProductName() + " "
@@ -34,5 +64,71 @@ class PostgresLimitStoreTest extends LimitStoreContract {
     @Override
     protected String expectedDatabase() {
         return "PostgreSQL 1[4-9].*";
+    }
+
+    /** A time from before the lock would set the clock of the row back, and the next would refill the same span again. */
+    @Test
+    void clockIsReadWhenTheRowIsHeldNotWhenTheCallBegins() throws Exception {
+        Limit limit = Limit.named("held").tokenBucket(10, Rate.perSecond(1)).build();
+        Operation decide = new Operation(Operation.Kind.DECIDE, List.of(new Operation.Demand(ALICE, limit, 1)));
+        PostgresLimitStore onItsOwnClock =
+                new PostgresLimitStore(TestPostgres.instance().dataSource(), SCHEMA);
+        onItsOwnClock.decide(List.of(decide));
+        try (Connection holder = TestPostgres.instance().dataSource().getConnection();
+                Statement statement = holder.createStatement()) {
+            holder.setAutoCommit(false);
+            statement.execute("SELECT 1 FROM " + SCHEMA + ".rate_limits FOR UPDATE");
+            CompletableFuture<Answer> waiting = CompletableFuture.supplyAsync(
+                    () -> onItsOwnClock.decide(List.of(decide)).get(0));
+            Awaitility.await().until(() -> isWaitingForALock(statement));
+            long held = micros(statement);
+            holder.commit();
+
+            assertThat(waiting.get(10, TimeUnit.SECONDS).now()).isGreaterThanOrEqualTo(held);
+        }
+    }
+
+    private static boolean isWaitingForALock(Statement statement) throws SQLException {
+        try (ResultSet row = statement.executeQuery("SELECT count(*) FROM pg_stat_activity"
+                + " WHERE wait_event_type = 'Lock' AND query LIKE '%rate_limit_decide%' AND pid <> pg_backend_pid()")) {
+            return row.next() && row.getInt(1) > 0;
+        }
+    }
+
+    private static long micros(Statement statement) throws SQLException {
+        try (ResultSet row =
+                statement.executeQuery("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")) {
+            row.next();
+            return row.getLong(1);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"read committed", "repeatable read", "serializable"})
+    void groupsDoNotFailForTheIsolationThatTheDatabasePrefers(String isolation) throws Exception {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(TestPostgres.instance().jdbcUrl());
+        config.setMaximumPoolSize(4);
+        config.setConnectionInitSql("SET default_transaction_isolation = '" + isolation + "'");
+        Limit limit =
+                Limit.named("isolated").fixedWindow(100, Duration.ofDays(365)).build();
+        try (HikariDataSource pool = new HikariDataSource(config)) {
+            PostgresLimitStore strict = new PostgresLimitStore(pool, SCHEMA);
+            AtomicInteger admitted = new AtomicInteger();
+            List<CompletableFuture<Void>> callers = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                callers.add(CompletableFuture.runAsync(() -> {
+                    for (int n = 0; n < 50; n++) {
+                        Operation decide =
+                                new Operation(Operation.Kind.DECIDE, List.of(new Operation.Demand(BOB, limit, 1)));
+                        if (strict.decide(List.of(decide)).get(0).allowed()) {
+                            admitted.incrementAndGet();
+                        }
+                    }
+                }));
+            }
+            CompletableFuture.allOf(callers.toArray(CompletableFuture[]::new)).get(60, TimeUnit.SECONDS);
+            assertThat(admitted).hasValue(100);
+        }
     }
 }

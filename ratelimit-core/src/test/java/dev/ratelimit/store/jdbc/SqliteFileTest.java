@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.sql.DriverManager;
 import java.time.Duration;
 import java.util.TreeMap;
 import java.util.stream.Stream;
@@ -133,7 +134,7 @@ class SqliteFileTest {
     @Test
     void aFileInAnotherJournalModeIsBroughtIntoWal() throws Exception {
         SqliteFile file = SqliteFile.at(folder.resolve("ratelimit.db"));
-        try (var connection = file.dataSource().getConnection();
+        try (var connection = DriverManager.getConnection("jdbc:sqlite:" + file.path());
                 var statement = connection.createStatement()) {
             statement.execute("CREATE TABLE campaigns (id INTEGER)");
         }
@@ -145,5 +146,14 @@ class SqliteFileTest {
                 var mode = statement.executeQuery("PRAGMA journal_mode")) {
             assertThat(mode.getString(1)).isEqualTo("wal");
         }
+    }
+
+    @Test
+    void nobodyButTheMigrationMakesAFile() {
+        SqliteFile file = SqliteFile.at(folder.resolve("missing.db"));
+        try (SqliteLimitStore store = new SqliteLimitStore(file)) {
+            assertThatThrownBy(() -> store.prune(0)).isInstanceOf(LimitStoreException.class);
+        }
+        assertThat(file.path()).doesNotExist();
     }
 }

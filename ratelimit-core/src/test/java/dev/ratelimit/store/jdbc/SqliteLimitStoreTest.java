@@ -5,6 +5,7 @@ import dev.ratelimit.store.LimitStoreContract;
 import dev.ratelimit.testing.TestStores;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.InstantSource;
 import org.junit.jupiter.api.io.TempDir;
@@ -17,6 +18,15 @@ class SqliteLimitStoreTest extends LimitStoreContract {
     @Override
     protected LimitStore open(InstantSource clock) {
         return TestStores.sqlite(folder, clock);
+    }
+
+    @Override
+    protected boolean isStored(String subject) throws SQLException {
+        try (Connection connection = ((SqliteLimitStore) store).connect();
+                PreparedStatement select = connection.prepareStatement("SELECT 1 FROM rate_limits WHERE user_id = ?")) {
+            select.setString(1, subject);
+            return select.executeQuery().next();
+        }
     }
 
     @Override

@@ -1,0 +1,135 @@
+package dev.ratelimit.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.Limits;
+import dev.ratelimit.Outcome;
+import dev.ratelimit.Subject;
+import dev.ratelimit.store.Answer;
+import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.MemoryLimitStore;
+import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.Pruned;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+class BreakerTest {
+
+    private static final Duration LONG = Duration.ofHours(1);
+    private static final UndecidedException FAILED = UndecidedException.failed(new IllegalStateException("on fire"));
+
+    @Test
+    void oneFailureDoesNotSwitchTheLimitsOff() {
+        Breaker breaker = new Breaker(LONG, LONG);
+
+        breaker.failed(FAILED, System.nanoTime());
+
+        assertThatCode(breaker::check).doesNotThrowAnyException();
+    }
+
+    @Test
+    void storeThatKeepsFailingIsLeftAlone() {
+        Breaker breaker = new Breaker(LONG, Duration.ZERO);
+
+        breaker.failed(FAILED, System.nanoTime());
+
+        assertThatThrownBy(breaker::check).isSameAs(FAILED);
+    }
+
+    @Test
+    void answerClosesItAgain() {
+        Breaker breaker = new Breaker(LONG, Duration.ZERO);
+        breaker.failed(FAILED, System.nanoTime());
+
+        breaker.succeeded();
+
+        assertThatCode(breaker::check).doesNotThrowAnyException();
+    }
+
+    @Test
+    void oneRequestAtATimeTriesAgain() throws Exception {
+        Breaker breaker = new Breaker(Duration.ofMillis(20), Duration.ZERO);
+        breaker.failed(FAILED, System.nanoTime());
+
+        Awaitility.await().pollInterval(Duration.ofMillis(1)).ignoreExceptions().until(() -> {
+            breaker.check();
+            return true;
+        });
+
+        assertThatThrownBy(breaker::check).isSameAs(FAILED);
+    }
+
+    @Test
+    void overloadIsNoFailure() {
+        Breaker breaker = new Breaker(LONG, Duration.ZERO);
+
+        breaker.failed(UndecidedException.overloaded(5), System.nanoTime());
+
+        assertThatCode(breaker::check).doesNotThrowAnyException();
+    }
+
+    /** The store answers all the time, but slowly; nearly every caller has left before its answer comes. */
+    @Test
+    void floodDoesNotSwitchTheLimitsOff() throws Exception {
+        CountDownLatch over = new CountDownLatch(1);
+        LimitStore slow = slow(over);
+        Limit limit = Limit.named("hot").fixedWindow(5, Duration.ofDays(365)).build();
+        StoreRateLimiter limiter =
+                new StoreRateLimiter(slow, Limits.of(limit), new Grouping(1, 4, 10_000, Duration.ofMillis(300)));
+        AtomicInteger skipped = new AtomicInteger();
+        ExecutorService callers = Executors.newFixedThreadPool(150);
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(2);
+        for (int i = 0; i < 150; i++) {
+            callers.execute(() -> {
+                while (System.nanoTime() - end < 0) {
+                    long start = System.nanoTime();
+                    Decision decision = limiter.decide(LimitRequest.of(Subject.user("flood"), "hot"));
+                    if (decision.outcome() == Outcome.FAILED && System.nanoTime() - start < 50_000_000) {
+                        skipped.incrementAndGet(); // refused by the breaker, without having waited
+                    }
+                }
+            });
+        }
+        callers.shutdown();
+        assertThat(callers.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+        over.countDown();
+        limiter.close();
+
+        assertThat(skipped).hasValue(0);
+    }
+
+    private static LimitStore slow(CountDownLatch over) {
+        MemoryLimitStore memory = new MemoryLimitStore();
+        return new LimitStore() {
+            @Override
+            public List<Answer> decide(List<Operation> group) {
+                try {
+                    over.await(20, TimeUnit.MILLISECONDS);
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+                return memory.decide(group);
+            }
+
+            @Override
+            public Pruned prune(long keepMicros) {
+                return memory.prune(keepMicros);
+            }
+
+            @Override
+            public void close() {}
+        };
+    }
+}
