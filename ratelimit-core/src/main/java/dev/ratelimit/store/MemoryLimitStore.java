@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,8 +64,8 @@ public final class MemoryLimitStore implements LimitStore {
                 statesToPrune = states.entrySet().iterator();
                 violationsToPrune = violations.entrySet().iterator();
             }
-            long deletedStates = removeExpired(statesToPrune, before);
-            long deletedViolations = removeForgotten(violationsToPrune, before);
+            long deletedStates = remove(statesToPrune, State::expiresAt, before);
+            long deletedViolations = remove(violationsToPrune, Violations::forgetAt, before);
             boolean finished = !statesToPrune.hasNext() && !violationsToPrune.hasNext();
             if (finished) {
                 statesToPrune = null;
@@ -76,21 +77,10 @@ public final class MemoryLimitStore implements LimitStore {
         }
     }
 
-    private static long removeExpired(Iterator<Map.Entry<StateKey, State>> entries, long before) {
+    private static <T> long remove(Iterator<Map.Entry<StateKey, T>> entries, ToLongFunction<T> expiry, long before) {
         long removed = 0;
         for (int i = 0; i < ROWS_PER_PRUNE && entries.hasNext(); i++) {
-            if (entries.next().getValue().expiresAt() < before) {
-                entries.remove();
-                removed++;
-            }
-        }
-        return removed;
-    }
-
-    private static long removeForgotten(Iterator<Map.Entry<StateKey, Violations>> entries, long before) {
-        long removed = 0;
-        for (int i = 0; i < ROWS_PER_PRUNE && entries.hasNext(); i++) {
-            if (entries.next().getValue().forgetAt() < before) {
+            if (expiry.applyAsLong(entries.next().getValue()) < before) {
                 entries.remove();
                 removed++;
             }

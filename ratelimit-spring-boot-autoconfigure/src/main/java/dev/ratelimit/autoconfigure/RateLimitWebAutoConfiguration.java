@@ -119,32 +119,32 @@ public final class RateLimitWebAutoConfiguration {
     }
 
     @Bean
-    @ConditionalOnMissingBean(name = "rateLimitFilterBeforeAuthentication")
-    FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeAuthentication(
+    @ConditionalOnMissingBean
+    RateLimitFilter.Parts rateLimitFilterParts(
             RuleBook rules,
             SubjectKeys keys,
             RateLimiter limiter,
             Exemptions exemptions,
             RateLimitHeaders headers,
-            RateLimitRejectionHandler rejection,
-            RateLimitProperties properties) {
+            RateLimitRejectionHandler rejection) {
+        return new RateLimitFilter.Parts(rules, keys, limiter, exemptions, headers, rejection);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(name = "rateLimitFilterBeforeAuthentication")
+    FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeAuthentication(
+            RateLimitFilter.Parts parts, RateLimitProperties properties) {
         return registration(
-                new RateLimitFilter(Phase.BEFORE_AUTHENTICATION, rules, keys, limiter, exemptions, headers, rejection),
+                new RateLimitFilter(Phase.BEFORE_AUTHENTICATION, parts),
                 properties.filter().orderBeforeAuthentication());
     }
 
     @Bean
     @ConditionalOnMissingBean(name = "rateLimitFilterAfterAuthentication")
     FilterRegistrationBean<RateLimitFilter> rateLimitFilterAfterAuthentication(
-            RuleBook rules,
-            SubjectKeys keys,
-            RateLimiter limiter,
-            Exemptions exemptions,
-            RateLimitHeaders headers,
-            RateLimitRejectionHandler rejection,
-            RateLimitProperties properties) {
+            RateLimitFilter.Parts parts, RateLimitProperties properties) {
         return registration(
-                new RateLimitFilter(Phase.AFTER_AUTHENTICATION, rules, keys, limiter, exemptions, headers, rejection),
+                new RateLimitFilter(Phase.AFTER_AUTHENTICATION, parts),
                 properties.filter().orderAfterAuthentication());
     }
 

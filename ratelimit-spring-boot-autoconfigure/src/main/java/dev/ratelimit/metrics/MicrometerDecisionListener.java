@@ -5,7 +5,9 @@ import dev.ratelimit.DecisionListener;
 import dev.ratelimit.LimitDecision;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Outcome;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.Locale;
@@ -39,31 +41,43 @@ public final class MicrometerDecisionListener implements DecisionListener {
     public void decided(LimitRequest request, Decision decision, Duration took) {
         timer.record(took);
         if (!decision.outcome().isDecided()) {
-            registry.counter("ratelimit.store.errors", "outcome", written(decision.outcome()))
-                    .increment();
+            count(
+                    "ratelimit.store.errors",
+                    "Requests for which no decision could be had",
+                    Tags.of("outcome", written(decision.outcome())));
         }
         for (int i = 0; i < request.items().size(); i++) {
-            LimitRequest.Item item = request.items().get(i);
             LimitDecision one = i < decision.limits().size() ? decision.limits().get(i) : null;
-            Outcome outcome = one == null ? decision.outcome() : one.outcome();
-            registry.counter(
-                            "ratelimit.requests",
-                            "limit",
-                            item.limitName(),
-                            "rule",
-                            item.rule() == null ? NO_RULE : item.rule(),
-                            "outcome",
-                            written(outcome))
-                    .increment();
-            if (outcome == Outcome.THROTTLED) {
-                registry.counter("ratelimit.violations", "limit", item.limitName())
-                        .increment();
-                if (one != null && one.penaltyUntil() != null) {
-                    registry.counter("ratelimit.penalties", "limit", item.limitName())
-                            .increment();
-                }
+            count(request.items().get(i), one == null ? decision.outcome() : one.outcome());
+            if (one != null && one.outcome() == Outcome.THROTTLED && one.penaltyUntil() != null) {
+                count(
+                        "ratelimit.penalties",
+                        "Penalties that were begun",
+                        Tags.of("limit", one.limit().name()));
             }
         }
+    }
+
+    private void count(LimitRequest.Item item, Outcome outcome) {
+        String rule = item.rule() == null ? NO_RULE : item.rule();
+        count(
+                "ratelimit.requests",
+                "Requests that a limit was asked for",
+                Tags.of("limit", item.limitName(), "rule", rule, "outcome", written(outcome)));
+        if (outcome == Outcome.THROTTLED) {
+            count(
+                    "ratelimit.violations",
+                    "Requests denied because a limit was used up",
+                    Tags.of("limit", item.limitName()));
+        }
+    }
+
+    private void count(String name, String description, Tags tags) {
+        Counter.builder(name)
+                .description(description)
+                .tags(tags)
+                .register(registry)
+                .increment();
     }
 
     private static String written(Outcome outcome) {

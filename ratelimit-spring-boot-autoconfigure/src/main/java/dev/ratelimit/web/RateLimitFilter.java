@@ -45,30 +45,24 @@ public final class RateLimitFilter extends OncePerRequestFilter {
         AFTER_AUTHENTICATION
     }
 
-    private final Phase phase;
-    private final RuleBook rules;
-    private final Map<String, CompiledKey> keys = new HashMap<>();
-    private final RateLimiter limiter;
-    private final Exemptions exemptions;
-    private final RateLimitHeaders headers;
-    private final RateLimitRejectionHandler rejection;
-
-    public RateLimitFilter(
-            Phase phase,
+    /** What both filters work with. */
+    public record Parts(
             RuleBook rules,
-            SubjectKeys subjectKeys,
+            SubjectKeys keys,
             RateLimiter limiter,
             Exemptions exemptions,
             RateLimitHeaders headers,
-            RateLimitRejectionHandler rejection) {
+            RateLimitRejectionHandler rejection) {}
+
+    private final Phase phase;
+    private final Parts parts;
+    private final Map<String, CompiledKey> keys = new HashMap<>();
+
+    public RateLimitFilter(Phase phase, Parts parts) {
         this.phase = phase;
-        this.rules = rules;
-        this.limiter = limiter;
-        this.exemptions = exemptions;
-        this.headers = headers;
-        this.rejection = rejection;
-        for (Rule rule : rules.rules()) {
-            keys.put(rule.name(), subjectKeys.compile(rule.name(), rule.key()));
+        this.parts = parts;
+        for (Rule rule : parts.rules().rules()) {
+            keys.put(rule.name(), parts.keys().compile(rule.name(), rule.key()));
         }
     }
 
@@ -92,13 +86,13 @@ public final class RateLimitFilter extends OncePerRequestFilter {
             pass(request, response, chain);
             return;
         }
-        Decision decision = limiter.decide(limits);
-        headers.write(request, response, decision);
+        Decision decision = parts.limiter().decide(limits);
+        parts.headers().write(request, response, decision);
         if (decision.allowed()) {
             await(decision.delay());
             pass(request, response, chain);
         } else {
-            rejection.reject(request, response, decision);
+            parts.rejection().reject(request, response, decision);
         }
     }
 
@@ -117,11 +111,11 @@ public final class RateLimitFilter extends OncePerRequestFilter {
 
     private @Nullable LimitRequest limitsOf(HttpServletRequest request) throws UnreadablePathException {
         PathContainer path = path(request);
-        List<Rule> matching = rules.match(request.getMethod(), path);
-        if (matching.isEmpty() || exemptions.exemptsPathOrAddress(request, path)) {
+        List<Rule> matching = parts.rules().match(request.getMethod(), path);
+        if (matching.isEmpty() || parts.exemptions().exemptsPathOrAddress(request, path)) {
             return null;
         }
-        if (phase == Phase.AFTER_AUTHENTICATION && exemptions.exemptsUser(request)) {
+        if (phase == Phase.AFTER_AUTHENTICATION && parts.exemptions().exemptsUser(request)) {
             return null;
         }
         LimitRequest limits = null;
