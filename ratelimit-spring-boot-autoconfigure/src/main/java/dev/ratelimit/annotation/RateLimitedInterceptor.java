@@ -9,6 +9,7 @@ import dev.ratelimit.Reservation;
 import dev.ratelimit.Subject;
 import dev.ratelimit.annotation.LimitedMethod.AnnotatedLimit;
 import java.lang.reflect.Method;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -24,8 +25,8 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.context.expression.MethodBasedEvaluationContext;
 import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.MethodClassKey;
 import org.springframework.expression.EvaluationContext;
-import org.springframework.expression.EvaluationException;
 
 /**
  * Applies {@link RateLimited} to a call.
@@ -51,7 +52,7 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
     private final CallContext.Source contexts;
     private final FailurePolicy onFailure;
     private final BeanFactory beans;
-    private final Map<Method, LimitedMethod> methods = new ConcurrentHashMap<>();
+    private final Map<MethodClassKey, LimitedMethod> methods = new ConcurrentHashMap<>();
 
     /**
      * @param onFailure what happens to a call when no decision can be had, unless its annotation says otherwise
@@ -80,7 +81,7 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
         Object target = invocation.getThis();
         Class<?> type = target == null ? invocation.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
         Method method = AopUtils.getMostSpecificMethod(invocation.getMethod(), type);
-        return methods.computeIfAbsent(method, key -> LimitedMethod.of(key, type))
+        return methods.computeIfAbsent(new MethodClassKey(method, type), key -> LimitedMethod.of(method, type))
                 .limits();
     }
 
@@ -119,6 +120,12 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
 
         private LimitRequest request(@Nullable LimitRequest so, AnnotatedLimit limit, EvaluationContext arguments) {
             Subject subject = subject(limit, arguments);
+            if (so != null
+                    && so.items().stream()
+                            .anyMatch(item -> item.subject().equals(subject)
+                                    && item.limitName().equals(limit.name()))) {
+                return so;
+            }
             LimitRequest request = so == null
                     ? LimitRequest.of(subject, limit.name()).onFailure(onFailure)
                     : so.and(subject, limit.name());
@@ -153,6 +160,19 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
             }
             reservations.add(new Open(request, reservation, settled));
             context.decided(decision);
+            await(decision.delay());
+        }
+
+        /** Waits for the call's turn in a leaky bucket with {@code max-wait}. */
+        private static void await(Duration delay) {
+            if (!delay.isZero()) {
+                try {
+                    Thread.sleep(delay.toMillis(), delay.toNanosPart() % 1_000_000);
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                    throw new IllegalStateException("interrupted while a call waited for its turn", e);
+                }
+            }
         }
 
         private @Nullable Object proceed() throws Throwable {
@@ -182,6 +202,10 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
         }
 
         private void settle(Open open, AnnotatedLimit limit, EvaluationContext outcome) {
+            if (limit.needsStatus() && context == CallContext.NONE) {
+                open.reservation.commit(); // there is no status that could say that it does not count
+                return;
+            }
             boolean later = limit.needsStatus()
                     && context.afterResponse(status -> {
                         outcome.setVariable("status", status);
@@ -202,7 +226,7 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
                 } else {
                     open.reservation.refund();
                 }
-            } catch (EvaluationException e) {
+            } catch (RuntimeException e) {
                 log.warn(
                         "A call of {} counts, since it cannot be told otherwise: {}",
                         invocation.getMethod(),

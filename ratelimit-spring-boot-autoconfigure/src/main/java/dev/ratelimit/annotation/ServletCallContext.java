@@ -45,7 +45,7 @@ public final class ServletCallContext implements CallContext {
 
     @Override
     public boolean isExempt() {
-        return exemptions.exemptsUser(request());
+        return exemptions.exempts(request());
     }
 
     @Override

@@ -4,6 +4,8 @@ import com.zaxxer.hikari.HikariDataSource;
 import java.sql.SQLException;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -21,19 +23,29 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnProperty(name = "ratelimit.enabled", matchIfMissing = true)
 public final class ApplicationDatabaseAutoConfiguration {
 
+    private static final Logger log = LoggerFactory.getLogger(ApplicationDatabaseAutoConfiguration.class);
+
     @Bean
     @Nullable
     ApplicationDatabase rateLimitApplicationDatabase(
-            DataSource dataSource, ObjectProvider<JdbcConnectionDetails> details) throws SQLException {
-        if (dataSource.isWrapperFor(HikariDataSource.class)) {
-            HikariDataSource pool = dataSource.unwrap(HikariDataSource.class);
-            if (pool.getJdbcUrl() != null) {
-                return new ApplicationDatabase(pool.getJdbcUrl(), pool.getUsername(), pool.getPassword());
-            }
+            DataSource dataSource, ObjectProvider<JdbcConnectionDetails> details) {
+        HikariDataSource pool = hikari(dataSource);
+        if (pool != null && pool.getJdbcUrl() != null) {
+            return new ApplicationDatabase(pool.getJdbcUrl(), pool.getUsername(), pool.getPassword());
         }
         JdbcConnectionDetails known = details.getIfAvailable();
         return known == null
                 ? null
                 : new ApplicationDatabase(known.getJdbcUrl(), known.getUsername(), known.getPassword());
+    }
+
+    /** The pool behind the data source, or {@code null} if it is of another kind or will not say. */
+    private static @Nullable HikariDataSource hikari(DataSource dataSource) {
+        try {
+            return dataSource.isWrapperFor(HikariDataSource.class) ? dataSource.unwrap(HikariDataSource.class) : null;
+        } catch (SQLException | RuntimeException e) {
+            log.info("The application's data source does not say where its database is: {}", e.getMessage());
+            return null;
+        }
     }
 }

@@ -25,7 +25,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param grouping how requests that wait at the same moment are decided together
  * @param upkeep how expired state is deleted
  */
-@ConfigurationProperties("ratelimit")
+@ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
 record RateLimitProperties(
         @DefaultValue("true") boolean enabled,
         @DefaultValue Map<String, LimitSpec> limits,

@@ -135,8 +135,7 @@ public final class RateLimitWebAutoConfiguration {
     FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeAuthentication(
             RateLimitFilter.Parts parts, RateLimitProperties properties) {
         return registration(
-                new RateLimitFilter(Phase.BEFORE_AUTHENTICATION, parts),
-                properties.filter().orderBeforeAuthentication());
+                Phase.BEFORE_AUTHENTICATION, parts, properties.filter().orderBeforeAuthentication());
     }
 
     @Bean
@@ -144,15 +143,16 @@ public final class RateLimitWebAutoConfiguration {
     FilterRegistrationBean<RateLimitFilter> rateLimitFilterAfterAuthentication(
             RateLimitFilter.Parts parts, RateLimitProperties properties) {
         return registration(
-                new RateLimitFilter(Phase.AFTER_AUTHENTICATION, parts),
-                properties.filter().orderAfterAuthentication());
+                Phase.AFTER_AUTHENTICATION, parts, properties.filter().orderAfterAuthentication());
     }
 
-    private static FilterRegistrationBean<RateLimitFilter> registration(RateLimitFilter filter, int order) {
-        FilterRegistrationBean<RateLimitFilter> registration = new FilterRegistrationBean<>(filter);
+    private static FilterRegistrationBean<RateLimitFilter> registration(
+            Phase phase, RateLimitFilter.Parts parts, int order) {
+        FilterRegistrationBean<RateLimitFilter> registration =
+                new FilterRegistrationBean<>(new RateLimitFilter(phase, parts));
         registration.setDispatcherTypes(DispatcherType.REQUEST);
         registration.setOrder(order);
-        registration.setName("rateLimitFilter" + order);
+        registration.setName("rateLimitFilter." + phase);
         return registration;
     }
 

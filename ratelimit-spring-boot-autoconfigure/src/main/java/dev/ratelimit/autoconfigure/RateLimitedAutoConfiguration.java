@@ -16,6 +16,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.Ordered;
 
 /** Applies {@link RateLimited} to beans, in the web and outside of it. */
 @AutoConfiguration(after = RateLimitAutoConfiguration.class)
@@ -39,12 +40,15 @@ public final class RateLimitedAutoConfiguration {
                 .union(new AnnotationMatchingPointcut(RateLimited.class, true))
                 .union(new AnnotationMatchingPointcut(null, RateLimited.Several.class, true))
                 .union(new AnnotationMatchingPointcut(RateLimited.Several.class, true));
-        return new DefaultPointcutAdvisor(
+        DefaultPointcutAdvisor advisor = new DefaultPointcutAdvisor(
                 annotated,
                 new LazyInterceptor(() -> new RateLimitedInterceptor(
                         limiter.getObject(),
                         contexts.getIfAvailable(() -> () -> CallContext.NONE),
                         properties.getObject().onFailure(),
                         beans)));
+        // Before a transaction is begun: a call that waits for its limit holds no connection of the application.
+        advisor.setOrder(Ordered.LOWEST_PRECEDENCE - 100);
+        return advisor;
     }
 }

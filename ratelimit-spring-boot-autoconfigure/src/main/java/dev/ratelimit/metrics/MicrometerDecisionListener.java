@@ -16,7 +16,7 @@ import java.util.Locale;
  * Reports decisions. Never tagged by subject: their number is not bounded.
  *
  * <ul>
- *   <li>{@code ratelimit.requests} by limit, rule and outcome
+ *   <li>{@code ratelimit.requests} by limit, rule and outcome; {@code uncharged} if another limit denied the request
  *   <li>{@code ratelimit.violations} by limit: requests denied because it was used up
  *   <li>{@code ratelimit.penalties} by limit: penalties that were begun
  *   <li>{@code ratelimit.decision}: a timer, waiting included
@@ -26,6 +26,7 @@ import java.util.Locale;
 public final class MicrometerDecisionListener implements DecisionListener {
 
     private static final String NO_RULE = "none";
+    private static final String UNCHARGED = "uncharged";
 
     private final MeterRegistry registry;
     private final Timer timer;
@@ -48,7 +49,7 @@ public final class MicrometerDecisionListener implements DecisionListener {
         }
         for (int i = 0; i < request.items().size(); i++) {
             LimitDecision one = i < decision.limits().size() ? decision.limits().get(i) : null;
-            count(request.items().get(i), one == null ? decision.outcome() : one.outcome());
+            count(request.items().get(i), one == null ? decision.outcome() : one.outcome(), decision);
             if (one != null && one.outcome() == Outcome.THROTTLED && one.penaltyUntil() != null) {
                 count(
                         "ratelimit.penalties",
@@ -58,12 +59,14 @@ public final class MicrometerDecisionListener implements DecisionListener {
         }
     }
 
-    private void count(LimitRequest.Item item, Outcome outcome) {
+    private void count(LimitRequest.Item item, Outcome outcome, Decision decision) {
+        // A limit that had room in a request that another limit denied was not charged.
+        boolean uncharged = outcome == Outcome.ALLOWED && !decision.allowed();
         String rule = item.rule() == null ? NO_RULE : item.rule();
         count(
                 "ratelimit.requests",
                 "Requests that a limit was asked for",
-                Tags.of("limit", item.limitName(), "rule", rule, "outcome", written(outcome)));
+                Tags.of("limit", item.limitName(), "rule", rule, "outcome", uncharged ? UNCHARGED : written(outcome)));
         if (outcome == Outcome.THROTTLED) {
             count(
                     "ratelimit.violations",

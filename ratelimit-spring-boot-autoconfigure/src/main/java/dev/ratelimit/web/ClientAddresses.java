@@ -89,7 +89,7 @@ public final class ClientAddresses {
         return nearest;
     }
 
-    private boolean isTrusted(IpAddress address) {
+    boolean isTrusted(IpAddress address) {
         for (AddressRange range : trustedProxies) {
             if (range.contains(address)) {
                 return true;

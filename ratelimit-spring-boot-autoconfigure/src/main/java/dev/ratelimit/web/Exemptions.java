@@ -6,6 +6,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import java.util.List;
 import java.util.Set;
 import org.springframework.http.server.PathContainer;
+import org.springframework.web.util.ServletRequestPathUtils;
 import org.springframework.web.util.pattern.PathPattern;
 import org.springframework.web.util.pattern.PathPatternParser;
 
@@ -38,7 +39,14 @@ public final class Exemptions {
         this.grantedAuthorities = grantedAuthorities;
     }
 
-    /** By what is known of every request. */
+    /** Whether no limit applies to the request, whatever it is that exempts it. */
+    public boolean exempts(HttpServletRequest request) {
+        return exemptsUser(request)
+                || exemptsPathOrAddress(
+                        request, ServletRequestPathUtils.parse(request).pathWithinApplication());
+    }
+
+    /** By what is known of every request. A trusted proxy speaks for others, and is not exempt by its address. */
     boolean exemptsPathOrAddress(HttpServletRequest request, PathContainer path) {
         for (PathPattern pattern : paths) {
             if (pattern.matches(path)) {
@@ -46,7 +54,7 @@ public final class Exemptions {
             }
         }
         IpAddress address = addresses.isEmpty() ? null : clients.addressOf(request);
-        if (address != null) {
+        if (address != null && !clients.isTrusted(address)) {
             for (AddressRange range : addresses) {
                 if (range.contains(address)) {
                     return true;
@@ -57,7 +65,7 @@ public final class Exemptions {
     }
 
     /** By who is logged in: known only after authentication. */
-    public boolean exemptsUser(HttpServletRequest request) {
+    boolean exemptsUser(HttpServletRequest request) {
         if (authorities.isEmpty()) {
             return false;
         }

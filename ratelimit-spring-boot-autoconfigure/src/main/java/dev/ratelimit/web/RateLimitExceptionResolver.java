@@ -27,6 +27,7 @@ public final class RateLimitExceptionResolver implements HandlerExceptionResolve
         if (!(exception instanceof RateLimitExceededException exceeded) || response.isCommitted()) {
             return null;
         }
+        response.resetBuffer();
         headers.write(request, response, exceeded.decision());
         try {
             rejection.reject(request, response, exceeded.decision());

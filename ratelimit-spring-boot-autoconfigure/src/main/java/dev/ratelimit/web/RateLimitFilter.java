@@ -3,6 +3,7 @@ package dev.ratelimit.web;
 import dev.ratelimit.Decision;
 import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.LimitRequest;
+import dev.ratelimit.RateLimitExceededException;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
 import dev.ratelimit.rule.Rule;
@@ -98,15 +99,39 @@ public final class RateLimitFilter extends OncePerRequestFilter {
 
     private void pass(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws ServletException, IOException {
+        if (phase == Phase.AFTER_AUTHENTICATION) {
+            chain.doFilter(request, response);
+            return;
+        }
+        // The outer of the two: what Spring Security makes of an exception has been written when the chain returns
+        // here.
         boolean failed = true;
         try {
             chain.doFilter(request, response);
             failed = false;
-        } finally {
-            if (phase == Phase.AFTER_AUTHENTICATION) {
-                AfterResponse.chainReturned(request, response, failed);
+        } catch (RateLimitExceededException e) {
+            reject(request, response, e);
+            failed = false;
+        } catch (ServletException e) {
+            if (!(e.getRootCause() instanceof RateLimitExceededException exceeded)) {
+                throw e;
             }
+            reject(request, response, exceeded);
+            failed = false;
+        } finally {
+            AfterResponse.chainReturned(request, response, failed);
         }
+    }
+
+    /** A limited method was called outside of Spring MVC, which would have answered itself. */
+    private void reject(HttpServletRequest request, HttpServletResponse response, RateLimitExceededException exceeded)
+            throws IOException {
+        if (response.isCommitted()) {
+            throw exceeded;
+        }
+        response.resetBuffer();
+        parts.headers().write(request, response, exceeded.decision());
+        parts.rejection().reject(request, response, exceeded.decision());
     }
 
     private @Nullable LimitRequest limitsOf(HttpServletRequest request) throws UnreadablePathException {

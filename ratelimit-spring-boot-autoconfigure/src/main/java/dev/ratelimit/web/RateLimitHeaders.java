@@ -26,7 +26,11 @@ public record RateLimitHeaders(boolean legacy, boolean standard) {
             response.setHeader("Retry-After", Long.toString(decision.retryAfterSeconds()));
         }
         List<LimitDecision> limits = limitsSoFar(request);
-        limits.addAll(decision.limits());
+        for (LimitDecision one : decision.limits()) {
+            limits.removeIf(earlier -> earlier.limit().name().equals(one.limit().name())
+                    && earlier.subject().equals(one.subject()));
+            limits.add(one);
+        }
         LimitDecision tightest = new Decision(
                         decision.outcome(), decision.allowed(), decision.at(), limits, decision.retryAfter(), null)
                 .tightest();

@@ -11,6 +11,7 @@ import java.security.Principal;
 import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanNotOfRequiredTypeException;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.expression.Expression;
@@ -123,7 +124,7 @@ public final class SubjectKeys {
         String name = key.substring("bean:".length()).strip();
         try {
             return beans.getBean(name, SubjectResolver.class);
-        } catch (NoSuchBeanDefinitionException e) {
+        } catch (NoSuchBeanDefinitionException | BeanNotOfRequiredTypeException e) {
             throw new InvalidRuleException(
                     rule, "key", key, "name a bean of type " + SubjectResolver.class.getName() + " that exists");
         }

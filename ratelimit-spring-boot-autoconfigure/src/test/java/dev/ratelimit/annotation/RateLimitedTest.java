@@ -69,10 +69,13 @@ class RateLimitedTest {
             return word;
         }
 
-        @RateLimited(limit = "two", countWhen = "#nonsense.of.mine")
+        @RateLimited(limit = "two", countWhen = "#result.charAt(99) == 'x'")
         public String mistaken() {
             return "fine";
         }
+
+        @RateLimited(limit = "two", countWhen = "#status == 401")
+        public void byStatus() {}
 
         @RateLimited(limit = "two", countWhen = "#exception != null")
         public void fail(boolean fail) {
@@ -96,6 +99,17 @@ class RateLimitedTest {
         public void ping() {}
     }
 
+    static class Base {
+
+        public void hello() {}
+    }
+
+    @RateLimited("two")
+    static class Strict extends Base {}
+
+    @RateLimited("ten")
+    static class Lenient extends Base {}
+
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
     static class Application {
@@ -117,6 +131,16 @@ class RateLimitedTest {
         @Bean
         Jobs jobs() {
             return new Jobs();
+        }
+
+        @Bean
+        Strict strict() {
+            return new Strict();
+        }
+
+        @Bean
+        Lenient lenient() {
+            return new Lenient();
         }
 
         @Bean
@@ -191,6 +215,23 @@ class RateLimitedTest {
         mailer.send();
         assertThatThrownBy(mailer::send).isInstanceOf(RateLimitExceededException.class);
         mailer.ping();
+    }
+
+    @Test
+    void limitsOfOneClassAreNotThoseOfAnotherWithTheSameMethod() {
+        Strict strict = application.getBean(Strict.class);
+        application.getBean(Lenient.class).hello();
+
+        strict.hello();
+        strict.hello();
+        assertThatThrownBy(strict::hello).isInstanceOf(RateLimitExceededException.class);
+    }
+
+    @Test
+    void callWithoutAResponseCountsIfOnlyAStatusCouldSayOtherwise() {
+        jobs.byStatus();
+        jobs.byStatus();
+        assertThatThrownBy(jobs::byStatus).isInstanceOf(RateLimitExceededException.class);
     }
 
     @Test

@@ -153,6 +153,14 @@ class RateLimitAutoConfigurationTest {
                         .containsExactly("from-map"));
     }
 
+    @Test
+    void propertyThatDoesNotExistStopsTheStart() {
+        web.withPropertyValues("ratelimit.store.sqlite.file=x.db").run(context -> {
+            assertThat(context).hasFailed();
+            assertThat(context.getStartupFailure()).rootCause().hasMessageContaining("ratelimit.store.sqlite.file");
+        });
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

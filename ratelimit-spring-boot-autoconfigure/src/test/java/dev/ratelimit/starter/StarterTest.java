@@ -3,6 +3,11 @@ package dev.ratelimit.starter;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.annotation.RateLimited;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,6 +20,7 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Bean;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
+import org.springframework.security.authentication.BadCredentialsException;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.core.userdetails.User;
@@ -25,6 +31,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.filter.OncePerRequestFilter;
 
 /** An application with nothing but the starter, a few lines of YAML and annotations. */
 class StarterTest {
@@ -46,6 +53,21 @@ class StarterTest {
         }
 
         @Bean
+        Service service() {
+            return new Service();
+        }
+
+        @Bean
+        Limited limited() {
+            return new Limited();
+        }
+
+        @Bean
+        CallingFilter callingFilter(Limited limited) {
+            return new CallingFilter(limited);
+        }
+
+        @Bean
         UserDetailsService users() {
             return new InMemoryUserDetailsManager(
                     User.withUsername("alice")
@@ -61,8 +83,50 @@ class StarterTest {
 
     record Login(String email, String password) {}
 
+    static class Service {
+
+        @RateLimited("plenty")
+        public void call() {}
+    }
+
+    /** Calls a limited bean outside of Spring MVC. */
+    static class CallingFilter extends OncePerRequestFilter {
+
+        private final Limited limited;
+
+        CallingFilter(Limited limited) {
+            this.limited = limited;
+        }
+
+        @Override
+        protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+                throws ServletException, IOException {
+            if (request.getRequestURI().equals("/filtered")) {
+                limited.call();
+            }
+            chain.doFilter(request, response);
+        }
+    }
+
+    static class Limited {
+
+        @RateLimited("login")
+        public void call() {}
+    }
+
     @RestController
     static class Endpoints {
+
+        private final Service service;
+
+        Endpoints(Service service) {
+            this.service = service;
+        }
+
+        @GetMapping("/filtered")
+        String filtered() {
+            return "filtered";
+        }
 
         @GetMapping("/api/things")
         String things() {
@@ -73,6 +137,20 @@ class StarterTest {
         @RateLimited("login")
         String annotated() {
             return "fine";
+        }
+
+        @PostMapping("/login-by-exception")
+        @RateLimited(limit = "login", key = "#form.email", countWhen = "#status == 401")
+        String loginByException(@RequestBody Login form) {
+            throw new BadCredentialsException("no");
+        }
+
+        @GetMapping("/often")
+        String often() {
+            for (int i = 0; i < 300; i++) {
+                service.call();
+            }
+            return "done";
         }
 
         @PostMapping("/login")
@@ -95,6 +173,9 @@ class StarterTest {
                 "ratelimit.limits.login.algorithm=fixed-window",
                 "ratelimit.limits.login.max-requests=2",
                 "ratelimit.limits.login.window=day",
+                "ratelimit.limits.plenty.algorithm=fixed-window",
+                "ratelimit.limits.plenty.max-requests=1000000",
+                "ratelimit.limits.plenty.window=day",
                 "ratelimit.rules[0].name=api",
                 "ratelimit.rules[0].path=/api/**",
                 "ratelimit.rules[0].key=user",
@@ -154,6 +235,40 @@ class StarterTest {
         assertThat(login("a@example.org", "wrong").statusCode()).isEqualTo(429);
         assertThat(login("a@example.org", "right").statusCode()).isEqualTo(429);
         assertThat(login("b@example.org", "right").statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void failedLoginsCountThoughSpringSecurityWritesTheirStatus() throws Exception {
+        String body = "{\"email\":\"c@example.org\",\"password\":\"wrong\"}";
+        assertThat(application
+                        .post("/login-by-exception", "application/json", body)
+                        .statusCode())
+                .isEqualTo(401);
+        assertThat(application
+                        .post("/login-by-exception", "application/json", body)
+                        .statusCode())
+                .isEqualTo(401);
+        assertThat(application
+                        .post("/login-by-exception", "application/json", body)
+                        .statusCode())
+                .isEqualTo(429);
+    }
+
+    @Test
+    void limitedBeanThatAFilterCallsIsAnsweredWith429() throws Exception {
+        assertThat(get("/filtered", null).statusCode()).isEqualTo(200);
+        assertThat(get("/filtered", null).statusCode()).isEqualTo(200);
+        HttpResponse<String> denied = get("/filtered", null);
+        assertThat(denied.statusCode()).isEqualTo(429);
+        assertThat(denied.headers().firstValue("Retry-After")).isPresent();
+    }
+
+    @Test
+    void headersDoNotGrowWithTheNumberOfCalls() throws Exception {
+        HttpResponse<String> response = get("/often", null);
+
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(response.headers().firstValue("RateLimit-Policy")).hasValue("\"plenty\";q=1000000;w=86400");
     }
 
     private HttpResponse<String> get(String path, String user) throws Exception {

@@ -6,6 +6,7 @@ import dev.ratelimit.rule.AddressRange;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.springframework.mock.web.MockHttpServletRequest;
 
@@ -81,6 +82,17 @@ class ClientAddressesTest {
         };
 
         assertThat(addresses.clientOf(wrapped)).isEqualTo("198.51.100.1");
+    }
+
+    @Test
+    void proxyIsNotExemptByItsAddressSoThatNobodyHidesBehindIt() {
+        Exemptions exemptions = new Exemptions(
+                Set.of(), List.of(AddressRange.parse("10.0.0.0/8")), List.of(), addresses, request -> Set.of());
+        MockHttpServletRequest disagreeing = request("10.0.0.1");
+        disagreeing.addHeader("X-Forwarded-For", "198.51.100.1");
+        disagreeing.addHeader("Forwarded", "for=8.8.8.8");
+
+        assertThat(exemptions.exempts(disagreeing)).isFalse();
     }
 
     private String client(String peer, String forwardedFor, String forwarded) {
