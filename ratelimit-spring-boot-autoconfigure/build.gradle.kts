@@ -4,6 +4,7 @@ plugins {
 
 dependencies {
     api(project(":ratelimit-core"))
+    implementation("org.slf4j:slf4j-api")
     api("org.springframework.boot:spring-boot-autoconfigure")
 
     compileOnly("com.zaxxer:HikariCP")
