@@ -87,11 +87,11 @@ class BreakerTest {
         LimitStore slow = slow(over);
         Limit limit = Limit.named("hot").fixedWindow(5, Duration.ofDays(365)).build();
         StoreRateLimiter limiter =
-                new StoreRateLimiter(slow, Limits.of(limit), new Grouping(1, 4, 10_000, Duration.ofMillis(300)));
+                new StoreRateLimiter(slow, Limits.of(limit), new Grouping(1, 4, 10_000, Duration.ofSeconds(1)));
         AtomicInteger skipped = new AtomicInteger();
-        ExecutorService callers = Executors.newFixedThreadPool(150);
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(2);
-        for (int i = 0; i < 150; i++) {
+        ExecutorService callers = Executors.newFixedThreadPool(400);
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(4);
+        for (int i = 0; i < 400; i++) {
             callers.execute(() -> {
                 while (System.nanoTime() - end < 0) {
                     long start = System.nanoTime();
