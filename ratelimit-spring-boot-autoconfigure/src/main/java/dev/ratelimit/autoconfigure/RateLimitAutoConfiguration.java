@@ -110,21 +110,28 @@ public final class RateLimitAutoConfiguration {
             ObjectProvider<DecisionListener> listeners) {
         Integer groups = properties.grouping().groupsInFlight();
         int groupsInFlight = groups != null ? groups : store instanceof OwnedStore ? 2 : 1;
-        return new StoreRateLimiter(
-                store,
-                limits,
-                new Grouping(
+        Grouping grouping = InvalidPropertyException.naming(
+                "ratelimit.grouping.",
+                () -> new Grouping(
                         groupsInFlight,
                         properties.grouping().maxGroupSize(),
                         properties.grouping().maxWaiting(),
-                        properties.store().deadline()),
+                        Grouping.DEFAULT.deadline()));
+        return new StoreRateLimiter(
+                store,
+                limits,
+                InvalidPropertyException.naming(
+                        "ratelimit.store.",
+                        () -> grouping.withDeadline(properties.store().deadline())),
                 listeners.orderedStream().toList());
     }
 
     @Bean
     @ConditionalOnMissingBean
     Upkeep rateLimitUpkeep(LimitStore store, RateLimitProperties properties) {
-        return new Upkeep(store, properties.upkeep().keep())
-                .every(properties.upkeep().interval());
+        return InvalidPropertyException.naming(
+                "ratelimit.upkeep.",
+                () -> new Upkeep(store, properties.upkeep().keep())
+                        .every(properties.upkeep().interval()));
     }
 }

@@ -56,11 +56,11 @@ public final class RateLimitWebAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     ClientAddresses rateLimitClientAddresses(RateLimitProperties properties) {
-        return new ClientAddresses(
-                ranges(
-                        "ratelimit.identity.trusted-proxies",
-                        properties.identity().trustedProxies()),
-                properties.identity().ipv6Prefix());
+        List<AddressRange> proxies = ranges(
+                "ratelimit.identity.trusted-proxies", properties.identity().trustedProxies());
+        return InvalidPropertyException.naming(
+                "ratelimit.identity.",
+                () -> new ClientAddresses(proxies, properties.identity().ipv6Prefix()));
     }
 
     private static List<AddressRange> ranges(String property, List<String> written) {

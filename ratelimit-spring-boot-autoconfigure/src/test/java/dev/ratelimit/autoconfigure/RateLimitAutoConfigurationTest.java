@@ -184,6 +184,13 @@ class RateLimitAutoConfigurationTest {
                         + " begins with # or @, such as #request.getParameter('tenant').",
                 "ratelimit.identity.trusted-proxies=10.0.0.300 | ratelimit.identity.trusted-proxies | '10.0.0.300' |"
                         + " Write one such as 10.0.0.0/8, 2001:db8::/32 or 192.0.2.7.",
+                "ratelimit.identity.ipv6-prefix=0 | ratelimit.identity.ipv6-prefix | 0 | Write a number from 1 to 128.",
+                "ratelimit.store.deadline=0s | ratelimit.store.deadline | PT0S |"
+                        + " Write a time of at most 1h, such as 1s.",
+                "ratelimit.grouping.max-waiting=-1 | ratelimit.grouping.max-waiting | -1 |"
+                        + " Write a whole number from 1 to 10000000.",
+                "ratelimit.upkeep.interval=0s | ratelimit.upkeep.interval | PT0S |"
+                        + " Write a time from 1ms to 3660d, such as 10m.",
                 "ratelimit.store.type=postgresql | ratelimit.store.postgresql.url | missing |"
                         + " Write the JDBC URL of the database, such as jdbc:postgresql://localhost/app:"
                         + " the application has no PostgreSQL data source whose address is known.",
