@@ -3,6 +3,7 @@ package dev.ratelimit;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,18 +31,7 @@ public record Decision(
 
     /** What the limit with the least room said: first those that denied, then the least that remains. */
     public @Nullable LimitDecision tightest() {
-        LimitDecision tightest = null;
-        for (LimitDecision limit : limits) {
-            if (tightest == null || isTighter(limit, tightest)) {
-                tightest = limit;
-            }
-        }
-        return tightest;
-    }
-
-    private static boolean isTighter(LimitDecision one, LimitDecision other) {
-        int byWait = one.retryAfter().compareTo(other.retryAfter());
-        return byWait != 0 ? byWait > 0 : one.remaining() < other.remaining();
+        return LimitDecision.tightest(limits);
     }
 
     /** How much remains of the tightest limit; {@link Long#MAX_VALUE} if no limit decided. */
@@ -68,6 +58,11 @@ public record Decision(
             }
         }
         return delay;
+    }
+
+    /** Waits for the turn of an allowed request: for {@link #delay()}, mostly not at all. */
+    public void awaitTurn() throws InterruptedException {
+        TimeUnit.NANOSECONDS.sleep(delay().toNanos());
     }
 
     /** The end of the longest penalty that the request met or brought about, or {@code null}. */

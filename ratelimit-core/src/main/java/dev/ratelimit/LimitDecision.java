@@ -2,6 +2,7 @@ package dev.ratelimit;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,5 +28,21 @@ public record LimitDecision(
 
     public boolean allowed() {
         return outcome == Outcome.ALLOWED;
+    }
+
+    /** The one with the least room: first those that denied, then the least that remains; {@code null} of none. */
+    public static @Nullable LimitDecision tightest(List<LimitDecision> limits) {
+        LimitDecision tightest = null;
+        for (LimitDecision limit : limits) {
+            if (tightest == null || limit.isTighterThan(tightest)) {
+                tightest = limit;
+            }
+        }
+        return tightest;
+    }
+
+    private boolean isTighterThan(LimitDecision other) {
+        int byWait = retryAfter.compareTo(other.retryAfter);
+        return byWait != 0 ? byWait > 0 : remaining < other.remaining;
     }
 }

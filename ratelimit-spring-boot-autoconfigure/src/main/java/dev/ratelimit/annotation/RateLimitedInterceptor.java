@@ -9,7 +9,6 @@ import dev.ratelimit.Reservation;
 import dev.ratelimit.Subject;
 import dev.ratelimit.annotation.LimitedMethod.AnnotatedLimit;
 import java.lang.reflect.Method;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -160,18 +159,15 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
             }
             reservations.add(new Open(request, reservation, settled));
             context.decided(decision);
-            await(decision.delay());
+            awaitTurn(decision);
         }
 
-        /** Waits for the call's turn in a leaky bucket with {@code max-wait}. */
-        private static void await(Duration delay) {
-            if (!delay.isZero()) {
-                try {
-                    Thread.sleep(delay.toMillis(), delay.toNanosPart() % 1_000_000);
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                    throw new IllegalStateException("interrupted while a call waited for its turn", e);
-                }
+        private static void awaitTurn(Decision decision) {
+            try {
+                decision.awaitTurn();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IllegalStateException("interrupted while a call waited for its turn", e);
             }
         }
 

@@ -32,7 +32,6 @@ public final class ProblemRejectionHandler implements RateLimitRejectionHandler 
         response.setStatus(limited ? 429 : HttpServletResponse.SC_SERVICE_UNAVAILABLE);
         response.setHeader("Cache-Control", "no-store");
         response.setContentType("application/problem+json");
-        response.setCharacterEncoding(StandardCharsets.UTF_8.name());
         byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
         response.setContentLength(bytes.length);
         response.getOutputStream().write(bytes);

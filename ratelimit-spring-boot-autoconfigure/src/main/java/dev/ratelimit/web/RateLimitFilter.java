@@ -15,7 +15,6 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -90,7 +89,7 @@ public final class RateLimitFilter extends OncePerRequestFilter {
         Decision decision = parts.limiter().decide(limits);
         parts.headers().write(request, response, decision);
         if (decision.allowed()) {
-            await(decision.delay());
+            awaitTurn(decision);
             pass(request, response, chain);
         } else {
             parts.rejection().reject(request, response, decision);
@@ -188,15 +187,12 @@ public final class RateLimitFilter extends OncePerRequestFilter {
         return all;
     }
 
-    /** Waits for the request's turn in a leaky bucket with {@code max-wait}. */
-    private static void await(Duration delay) throws InterruptedIOException {
-        if (!delay.isZero()) {
-            try {
-                Thread.sleep(delay.toMillis(), delay.toNanosPart() % 1_000_000);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new InterruptedIOException("interrupted while a request waited for its turn");
-            }
+    private static void awaitTurn(Decision decision) throws InterruptedIOException {
+        try {
+            decision.awaitTurn();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while a request waited for its turn");
         }
     }
 }

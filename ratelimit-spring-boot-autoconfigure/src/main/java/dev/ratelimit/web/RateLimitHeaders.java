@@ -31,9 +31,7 @@ public record RateLimitHeaders(boolean legacy, boolean standard) {
                     && earlier.subject().equals(one.subject()));
             limits.add(one);
         }
-        LimitDecision tightest = new Decision(
-                        decision.outcome(), decision.allowed(), decision.at(), limits, decision.retryAfter(), null)
-                .tightest();
+        LimitDecision tightest = LimitDecision.tightest(limits);
         if (tightest == null) {
             return;
         }

@@ -15,11 +15,6 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.SecurityAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -60,13 +55,7 @@ class FailingStoreTest {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @EnableAutoConfiguration(
-            exclude = {
-                SecurityAutoConfiguration.class,
-                SecurityFilterAutoConfiguration.class,
-                ServletWebSecurityAutoConfiguration.class,
-                UserDetailsServiceAutoConfiguration.class
-            })
+    @WithoutSecurity
     static class Application {
 
         @Bean

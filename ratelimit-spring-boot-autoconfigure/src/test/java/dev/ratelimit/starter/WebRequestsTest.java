@@ -24,11 +24,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.SecurityAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -47,13 +42,7 @@ class WebRequestsTest {
     private static RunningApplication application;
 
     @Configuration(proxyBeanMethods = false)
-    @EnableAutoConfiguration(
-            exclude = {
-                SecurityAutoConfiguration.class,
-                SecurityFilterAutoConfiguration.class,
-                ServletWebSecurityAutoConfiguration.class,
-                UserDetailsServiceAutoConfiguration.class
-            })
+    @WithoutSecurity
     static class Application {
 
         @Bean

@@ -12,6 +12,8 @@ import dev.ratelimit.store.LimitStoreContract;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.testing.TestPostgres;
 import dev.ratelimit.testing.TestStores;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -24,6 +26,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -130,5 +133,45 @@ class PostgresLimitStoreTest extends LimitStoreContract {
             CompletableFuture.allOf(callers.toArray(CompletableFuture[]::new)).get(60, TimeUnit.SECONDS);
             assertThat(admitted).hasValue(100);
         }
+    }
+
+    /** With autocommit, one statement is one round trip and one commit; nothing else is asked of the connection. */
+    @Test
+    void groupIsOneStatementAndLeavesNothingInTheSession() {
+        List<String> calls = new ArrayList<>();
+        DataSource watched = watched(TestPostgres.instance().dataSource(), calls);
+        PostgresLimitStore plain = new PostgresLimitStore(watched, SCHEMA);
+        Limit limit =
+                Limit.named("one-call").fixedWindow(9, Duration.ofDays(365)).build();
+        Operation decide = new Operation(Operation.Kind.DECIDE, List.of(new Operation.Demand(ALICE, limit, 1)));
+        plain.decide(List.of(decide)); // asks once for the isolation of the database
+        calls.clear();
+
+        plain.decide(List.of(decide, decide, decide));
+
+        assertThat(calls).containsExactly("getAutoCommit", "prepareStatement", "close");
+    }
+
+    private static DataSource watched(DataSource dataSource, List<String> calls) {
+        return proxy(DataSource.class, (method, arguments) -> {
+            Object result = method.invoke(dataSource, arguments);
+            return result instanceof Connection connection
+                    ? proxy(Connection.class, (called, with) -> {
+                        calls.add(called.getName());
+                        return called.invoke(connection, with);
+                    })
+                    : result;
+        });
+    }
+
+    private interface Call {
+        Object on(Method method, Object[] arguments) throws Throwable;
+    }
+
+    private static <T> T proxy(Class<T> type, Call call) {
+        return type.cast(Proxy.newProxyInstance(
+                type.getClassLoader(),
+                new Class<?>[] {type},
+                (proxy, method, arguments) -> call.on(method, arguments)));
     }
 }

@@ -16,8 +16,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.DriverManager;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
@@ -155,5 +159,31 @@ class SqliteFileTest {
             assertThatThrownBy(() -> store.prune(0)).isInstanceOf(LimitStoreException.class);
         }
         assertThat(file.path()).doesNotExist();
+    }
+
+    /** Were it set later, what the driver asks first would fail beside a process that recovers or checkpoints. */
+    @Test
+    void everyConnectionWaitsForOthersFromItsFirstStatementOn() throws Exception {
+        SqliteFile file = SqliteFile.at(folder.resolve("ratelimit.db")).busyTimeout(Duration.ofSeconds(20));
+        file.exclusively(file::prepare);
+        try (var holder = DriverManager.getConnection("jdbc:sqlite:" + file.path());
+                var hold = holder.createStatement()) {
+            hold.execute("PRAGMA locking_mode = EXCLUSIVE");
+            hold.execute("BEGIN EXCLUSIVE");
+            hold.execute("CREATE TABLE held (id INTEGER)");
+            CompletableFuture<Integer> opened = CompletableFuture.supplyAsync(() -> {
+                try (var connection = file.dataSource().getConnection();
+                        var statement = connection.createStatement();
+                        var row = statement.executeQuery("SELECT count(*) FROM sqlite_schema")) {
+                    return row.getInt(1);
+                } catch (SQLException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+            assertThatThrownBy(() -> opened.get(300, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
+            hold.execute("COMMIT");
+            holder.close();
+            assertThat(opened.get(20, TimeUnit.SECONDS)).isEqualTo(1);
+        }
     }
 }
