@@ -24,6 +24,7 @@ public final class RuleBook {
             Rule rule, PathPattern pattern, @Nullable String firstSegment) {}
 
     private final List<Rule> rules;
+    private final List<Compiled> compiled;
 
     /** By the first segment of their path: the rules that name it and those that name none, in order. */
     private final Map<String, List<Compiled>> byFirstSegment = new HashMap<>();
@@ -32,6 +33,7 @@ public final class RuleBook {
 
     private RuleBook(List<Compiled> compiled) {
         this.rules = compiled.stream().map(Compiled::rule).toList();
+        this.compiled = compiled;
         this.anyFirstSegment =
                 compiled.stream().filter(one -> one.firstSegment == null).toList();
         for (Compiled named : compiled) {
@@ -45,22 +47,27 @@ public final class RuleBook {
         }
     }
 
-    /** Compiles rules; those of equal priority keep their order. */
+    /** Compiles rules; those of equal priority keep their order. Letters of another case are another path. */
     public static RuleBook of(Collection<Rule> rules) {
+        return of(rules, PathPatternParser.defaultInstance);
+    }
+
+    /** Compiles rules whose patterns this parser reads; those of equal priority keep their order. */
+    public static RuleBook of(Collection<Rule> rules, PathPatternParser parser) {
         Set<String> names = new HashSet<>();
         List<Compiled> compiled = new ArrayList<>();
         for (Rule rule : rules) {
             if (!names.add(rule.name())) {
                 throw new InvalidRuleException(rule.name(), "name", rule.name(), "give each rule a name of its own");
             }
-            compiled.add(compile(rule));
+            compiled.add(compile(rule, parser));
         }
         compiled.sort(
                 Comparator.comparingInt((Compiled one) -> one.rule.priority()).reversed());
         return new RuleBook(List.copyOf(compiled));
     }
 
-    private static Compiled compile(Rule rule) {
+    private static Compiled compile(Rule rule, PathPatternParser parser) {
         if (!rule.path().startsWith("/")) {
             throw new InvalidRuleException(rule.name(), "path", rule.path(), "begin it with /, as in /api/**");
         }
@@ -68,8 +75,8 @@ public final class RuleBook {
             throw new InvalidRuleException(rule.name(), "limits", "", "name at least one limit, as in [api]");
         }
         try {
-            PathPattern pattern = PathPatternParser.defaultInstance.parse(rule.path());
-            return new Compiled(rule, pattern, literalFirstSegment(rule.path()));
+            PathPattern pattern = parser.parse(rule.path());
+            return new Compiled(rule, pattern, parser.isCaseSensitive() ? literalFirstSegment(rule.path()) : null);
         } catch (PatternParseException e) {
             throw new InvalidRuleException(
                     rule.name(), "path", rule.path(), "write a path pattern such as /api/** (" + e.getMessage() + ")");
@@ -89,14 +96,30 @@ public final class RuleBook {
 
     /** The rules that apply, those of higher priority first. */
     public List<Rule> match(String method, PathContainer path) {
-        List<Compiled> candidates = byFirstSegment.getOrDefault(firstSegment(path), anyFirstSegment);
+        return match(method, List.of(path));
+    }
+
+    /** The rules that apply to a path that can be read in several ways, in any of them; of higher priority first. */
+    public List<Rule> match(String method, List<PathContainer> readings) {
+        List<Compiled> candidates = readings.size() == 1
+                ? byFirstSegment.getOrDefault(firstSegment(readings.get(0)), anyFirstSegment)
+                : compiled;
         List<Rule> matching = new ArrayList<>(4);
         for (Compiled candidate : candidates) {
-            if (candidate.rule.appliesTo(method) && candidate.pattern.matches(path)) {
+            if (candidate.rule.appliesTo(method) && matchesAny(candidate.pattern, readings)) {
                 matching.add(candidate.rule);
             }
         }
         return matching;
+    }
+
+    private static boolean matchesAny(PathPattern pattern, List<PathContainer> readings) {
+        for (PathContainer path : readings) {
+            if (pattern.matches(path)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static String firstSegment(PathContainer path) {

@@ -5,9 +5,11 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.annotation.CallContext;
 import dev.ratelimit.annotation.ServletCallContext;
 import dev.ratelimit.rule.AddressRange;
+import dev.ratelimit.rule.Rule;
 import dev.ratelimit.rule.RuleBook;
 import dev.ratelimit.web.ClientAddresses;
 import dev.ratelimit.web.Exemptions;
+import dev.ratelimit.web.OriginalConnectionCustomizer;
 import dev.ratelimit.web.OriginalConnectionValve;
 import dev.ratelimit.web.ProblemRejectionHandler;
 import dev.ratelimit.web.RateLimitExceptionResolver;
@@ -21,6 +23,9 @@ import jakarta.servlet.Filter;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.eclipse.jetty.server.Server;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -28,6 +33,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.jetty.ConfigurableJettyWebServerFactory;
 import org.springframework.boot.tomcat.ConfigurableTomcatWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
@@ -35,6 +41,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
+import org.springframework.core.env.Environment;
 import org.springframework.security.core.Authentication;
 import org.springframework.security.core.GrantedAuthority;
 import org.springframework.security.core.context.SecurityContextHolder;
@@ -47,10 +54,32 @@ import org.springframework.web.servlet.HandlerExceptionResolver;
 @ConditionalOnProperty(name = "ratelimit.enabled", matchIfMissing = true)
 public final class RateLimitWebAutoConfiguration {
 
+    private static final Logger log = LoggerFactory.getLogger(RateLimitWebAutoConfiguration.class);
+
     @Bean
     @ConditionalOnMissingBean
-    RuleBook rateLimitRules(RateLimitProperties properties, Limits limits) {
-        return RuleBook.of(ConfiguredLimits.rules(properties.rules(), properties.onFailure(), limits));
+    RuleBook rateLimitRules(RateLimitProperties properties, Limits limits, BeanFactory beans, Environment environment) {
+        List<Rule> rules = ConfiguredLimits.rules(properties.rules(), properties.onFailure(), limits);
+        warnOfPathsOutside(environment.getProperty("spring.mvc.servlet.path", "/"), rules);
+        return RuleBook.of(rules, MvcPaths.parser(beans));
+    }
+
+    private static void warnOfPathsOutside(String servlet, List<Rule> rules) {
+        if (servlet.equals("/")) {
+            return;
+        }
+        for (Rule rule : rules) {
+            if (!rule.path().startsWith(servlet + "/") && !rule.path().startsWith("/**")) {
+                log.warn(
+                        "Rule '{}' has the path {}, but Spring MVC serves what begins with {}"
+                                + " (spring.mvc.servlet.path): to limit that, write {}{}",
+                        rule.name(),
+                        rule.path(),
+                        servlet,
+                        servlet,
+                        rule.path());
+            }
+        }
     }
 
     @Bean
@@ -88,12 +117,14 @@ public final class RateLimitWebAutoConfiguration {
     Exemptions rateLimitExemptions(
             RateLimitProperties properties,
             ClientAddresses addresses,
-            ObjectProvider<Exemptions.Authorities> authorities) {
+            ObjectProvider<Exemptions.Authorities> authorities,
+            BeanFactory beans) {
         RateLimitProperties.Exempt exempt = properties.exempt();
         return new Exemptions(
                 exempt.authorities(),
                 ranges("ratelimit.exempt.addresses", exempt.addresses()),
                 exempt.paths(),
+                MvcPaths.parser(beans),
                 addresses,
                 authorities.getIfAvailable(() -> request -> Set.of()));
     }
@@ -187,8 +218,20 @@ public final class RateLimitWebAutoConfiguration {
         /** Before Tomcat's own valves are added, so that ours sees the connection first. */
         @Bean
         @Order(Ordered.HIGHEST_PRECEDENCE)
-        WebServerFactoryCustomizer<ConfigurableTomcatWebServerFactory> rateLimitOriginalConnection() {
+        @ConditionalOnMissingBean(name = "rateLimitOriginalTomcatConnection")
+        WebServerFactoryCustomizer<ConfigurableTomcatWebServerFactory> rateLimitOriginalTomcatConnection() {
             return factory -> factory.addEngineValves(new OriginalConnectionValve());
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({ConfigurableJettyWebServerFactory.class, Server.class})
+    static class JettyConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean(name = "rateLimitOriginalJettyConnection")
+        WebServerFactoryCustomizer<ConfigurableJettyWebServerFactory> rateLimitOriginalJettyConnection() {
+            return factory -> factory.addServerCustomizers(OriginalConnectionCustomizer::addTo);
         }
     }
 }

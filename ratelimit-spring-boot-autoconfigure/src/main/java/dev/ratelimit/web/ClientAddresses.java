@@ -30,8 +30,8 @@ public final class ClientAddresses {
     /** Where a listener on the connection leaves what was there before the container read the headers. */
     static final String ORIGINAL = ClientAddresses.class.getName() + ".ORIGINAL";
 
-    private static final String X_FORWARDED_FOR = "X-Forwarded-For";
-    private static final String FORWARDED = "Forwarded";
+    static final String X_FORWARDED_FOR = "X-Forwarded-For";
+    static final String FORWARDED = "Forwarded";
 
     /** More hops than that are nobody's. */
     private static final int MOST_HOPS = 64;

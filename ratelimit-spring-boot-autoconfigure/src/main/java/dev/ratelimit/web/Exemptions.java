@@ -5,8 +5,6 @@ import dev.ratelimit.rule.IpAddress;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.List;
 import java.util.Set;
-import org.springframework.http.server.PathContainer;
-import org.springframework.web.util.ServletRequestPathUtils;
 import org.springframework.web.util.pattern.PathPattern;
 import org.springframework.web.util.pattern.PathPatternParser;
 
@@ -29,27 +27,29 @@ public final class Exemptions {
             Set<String> authorities,
             List<AddressRange> addresses,
             List<String> paths,
+            PathPatternParser parser,
             ClientAddresses clients,
             Authorities grantedAuthorities) {
         this.authorities = Set.copyOf(authorities);
         this.addresses = List.copyOf(addresses);
-        this.paths =
-                paths.stream().map(PathPatternParser.defaultInstance::parse).toList();
+        this.paths = paths.stream().map(parser::parse).toList();
         this.clients = clients;
         this.grantedAuthorities = grantedAuthorities;
     }
 
     /** Whether no limit applies to the request, whatever it is that exempts it. */
     public boolean exempts(HttpServletRequest request) {
-        return exemptsUser(request)
-                || exemptsPathOrAddress(
-                        request, ServletRequestPathUtils.parse(request).pathWithinApplication());
+        try {
+            return exemptsUser(request) || exemptsPathOrAddress(request, RequestPath.of(request));
+        } catch (RequestPath.UnreadableException e) {
+            return false;
+        }
     }
 
     /** By what is known of every request. A trusted proxy speaks for others, and is not exempt by its address. */
-    boolean exemptsPathOrAddress(HttpServletRequest request, PathContainer path) {
+    boolean exemptsPathOrAddress(HttpServletRequest request, RequestPath path) {
         for (PathPattern pattern : paths) {
-            if (pattern.matches(path)) {
+            if (path.readings().stream().allMatch(pattern::matches)) {
                 return true;
             }
         }

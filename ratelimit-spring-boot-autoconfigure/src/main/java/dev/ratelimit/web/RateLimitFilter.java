@@ -22,16 +22,15 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.springframework.http.server.PathContainer;
+import org.springframework.web.cors.CorsUtils;
 import org.springframework.web.filter.OncePerRequestFilter;
-import org.springframework.web.util.ServletRequestPathUtils;
 
 /**
  * Decides the rules of a request, once, however often it is dispatched. There are two of these filters: one before
  * authentication, for rules keyed by what every request has, and one after it, for those that need to know the user.
  *
  * <ol>
- *   <li>The rules whose path and method match are found; the path is parsed as Spring MVC parses it.
+ *   <li>The rules whose path and method match are found; the path is read as Spring MVC reads it.
  *   <li>Each rule says whose count it is.
  *   <li>All limits of these rules are decided together, all-or-nothing.
  *   <li>The headers are written, and the request passes or is answered.
@@ -53,6 +52,8 @@ public final class RateLimitFilter extends OncePerRequestFilter {
             Exemptions exemptions,
             RateLimitHeaders headers,
             RateLimitRejectionHandler rejection) {}
+
+    private static final String MATCHED = RateLimitFilter.class.getName() + ".MATCHED";
 
     private final Phase phase;
     private final Parts parts;
@@ -78,7 +79,8 @@ public final class RateLimitFilter extends OncePerRequestFilter {
         LimitRequest limits;
         try {
             limits = limitsOf(request);
-        } catch (UnreadablePathException e) {
+        } catch (RequestPath.UnreadableException e) {
+            // As Spring MVC would.
             response.sendError(HttpServletResponse.SC_BAD_REQUEST);
             return;
         }
@@ -133,9 +135,9 @@ public final class RateLimitFilter extends OncePerRequestFilter {
         parts.rejection().reject(request, response, exceeded.decision());
     }
 
-    private @Nullable LimitRequest limitsOf(HttpServletRequest request) throws UnreadablePathException {
-        PathContainer path = path(request);
-        List<Rule> matching = parts.rules().match(request.getMethod(), path);
+    private @Nullable LimitRequest limitsOf(HttpServletRequest request) throws RequestPath.UnreadableException {
+        RequestPath path = RequestPath.of(request);
+        List<Rule> matching = rulesOf(request, path);
         if (matching.isEmpty() || parts.exemptions().exemptsPathOrAddress(request, path)) {
             return null;
         }
@@ -154,22 +156,23 @@ public final class RateLimitFilter extends OncePerRequestFilter {
         return limits;
     }
 
-    private static PathContainer path(HttpServletRequest request) throws UnreadablePathException {
-        try {
-            return ServletRequestPathUtils.parse(request).pathWithinApplication();
-        } catch (IllegalArgumentException e) {
-            throw new UnreadablePathException(e);
+    /** Found by the first filter, for both: unless one between them has replaced the path or the method. */
+    private record Matched(RequestPath path, String method, List<Rule> rules) {}
+
+    private List<Rule> rulesOf(HttpServletRequest request, RequestPath path) {
+        String method = request.getMethod();
+        if (request.getAttribute(MATCHED) instanceof Matched known
+                && known.path.equals(path)
+                && known.method.equals(method)) {
+            return known.rules;
         }
-    }
-
-    /** A path that cannot be decoded cannot be matched: it is refused here, as Spring MVC would. */
-    private static final class UnreadablePathException extends Exception {
-
-        private static final long serialVersionUID = 1L;
-
-        private UnreadablePathException(Throwable cause) {
-            super(cause);
+        List<Rule> rules = parts.rules().match(method, path.readings());
+        if (CorsUtils.isPreFlightRequest(request)) {
+            // A browser asks this by itself, and no page could read a refusal.
+            rules = rules.stream().filter(rule -> !rule.methods().isEmpty()).toList();
         }
+        request.setAttribute(MATCHED, new Matched(path, method, rules));
+        return rules;
     }
 
     /** A limit that two rules name for the same subject is asked once, for the rule of higher priority. */

@@ -4,17 +4,28 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
+import dev.ratelimit.starter.RunningApplication.Container;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.web.server.servlet.ServletWebServerFactory;
 
 /** The client's address is found in the same way whatever the container and the framework make of the headers. */
 class ForwardedAddressTest {
 
     @ParameterizedTest
-    @ValueSource(strings = {"none", "native", "framework"})
-    void clientIsTheSameWithEveryStrategy(String strategy) throws Exception {
+    @CsvSource({
+        "TOMCAT, none",
+        "TOMCAT, native",
+        "TOMCAT, framework",
+        "JETTY, none",
+        "JETTY, native",
+        "JETTY, framework"
+    })
+    void clientIsTheSameWithEveryContainerAndStrategy(Container container, String strategy) throws Exception {
+        String server = container == Container.TOMCAT ? "Tomcat" : "Jetty";
         try (RunningApplication application = RunningApplication.start(
+                container,
                 List.of(WebRequestsTest.Application.class, WebRequestsTest.Endpoints.class),
                 "server.forward-headers-strategy=" + strategy,
                 "ratelimit.identity.trusted-proxies=127.0.0.0/8",
@@ -24,6 +35,11 @@ class ForwardedAddressTest {
                 "ratelimit.rules.all.path=/**",
                 "ratelimit.rules.all.key=ip",
                 "ratelimit.rules.all.limits=address")) {
+            assertThat(application
+                            .bean(ServletWebServerFactory.class)
+                            .getClass()
+                            .getSimpleName())
+                    .startsWith(server);
             application.get("/api/plain", "X-Forwarded-For", "1.1.1.1, 198.51.100.7");
             application.get("/api/plain", "X-Forwarded-For", "2.2.2.2, 198.51.100.7, 127.0.0.5");
             application.get("/api/plain", "Forwarded", "for=3.3.3.3, for=\"198.51.100.7:99\"");

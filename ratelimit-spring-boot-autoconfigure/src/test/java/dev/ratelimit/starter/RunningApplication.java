@@ -1,6 +1,9 @@
 package dev.ratelimit.starter;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -25,13 +28,29 @@ final class RunningApplication implements AutoCloseable {
         this.context = context;
     }
 
+    /** What serves it: both are on the class path, and the other one has to be left out. */
+    enum Container {
+        TOMCAT("org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration"),
+        JETTY("org.springframework.boot.tomcat.autoconfigure.servlet.TomcatServletWebServerAutoConfiguration");
+
+        private final String other;
+
+        Container(String other) {
+            this.other = other;
+        }
+    }
+
     /** Starts an application of these classes with these settings, such as {@code ratelimit.enabled=true}. */
     static RunningApplication start(List<Class<?>> classes, String... settings) {
-        List<String> arguments = new ArrayList<>(
-                List.of(
-                        "--server.port=0",
-                        "--spring.main.banner-mode=off",
-                        "--spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration"));
+        return start(Container.TOMCAT, classes, settings);
+    }
+
+    static RunningApplication start(Container container, List<Class<?>> classes, String... settings) {
+        List<String> arguments = new ArrayList<>(List.of(
+                "--server.port=0",
+                "--spring.main.banner-mode=off",
+                "--spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration,"
+                        + container.other));
         if (Arrays.stream(settings).noneMatch(setting -> setting.startsWith("ratelimit.store.deadline="))) {
             arguments.add("--ratelimit.store.deadline=10s"); // slow machines are not what most tests are about
         }
@@ -76,6 +95,20 @@ final class RunningApplication implements AutoCloseable {
         HttpRequest.Builder builder = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port() + path));
         request.accept(builder);
         return http.send(builder.build(), HttpResponse.BodyHandlers.ofString());
+    }
+
+    /** Sends just this line, which no client library would, and gives the status of the answer. */
+    int rawStatus(String requestLine) throws IOException {
+        try (Socket socket = new Socket("127.0.0.1", port())) {
+            socket.setSoTimeout(10_000);
+            OutputStream out = socket.getOutputStream();
+            out.write((requestLine + "\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+                    .getBytes(StandardCharsets.ISO_8859_1));
+            out.flush();
+            InputStream in = socket.getInputStream();
+            String answer = new String(in.readAllBytes(), StandardCharsets.ISO_8859_1);
+            return Integer.parseInt(answer.substring(9, 12));
+        }
     }
 
     private static void headers(HttpRequest.Builder request, String... headers) {

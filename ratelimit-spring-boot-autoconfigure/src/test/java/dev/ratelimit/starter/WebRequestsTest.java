@@ -2,6 +2,9 @@ package dev.ratelimit.starter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.Decision;
+import dev.ratelimit.DecisionListener;
+import dev.ratelimit.LimitRequest;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
 import dev.ratelimit.store.LimitStore;
@@ -10,14 +13,12 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
-import java.net.Socket;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -48,6 +49,21 @@ class WebRequestsTest {
         @Bean
         LimitStore store() {
             return new MemoryLimitStore();
+        }
+
+        @Bean
+        AskedLimits askedLimits() {
+            return new AskedLimits();
+        }
+    }
+
+    static final class AskedLimits implements DecisionListener {
+
+        private final List<String> asked = new CopyOnWriteArrayList<>();
+
+        @Override
+        public void decided(LimitRequest request, Decision decision, Duration took) {
+            request.items().forEach(item -> asked.add(item.limitName() + " for " + item.rule()));
         }
     }
 
@@ -112,6 +128,11 @@ class WebRequestsTest {
                 "ratelimit.rules.api.path=/api/**",
                 "ratelimit.rules.api.key=ip",
                 "ratelimit.rules.api.limits=all",
+                "ratelimit.rules.posts.path=/api/plain",
+                "ratelimit.rules.posts.methods=POST",
+                "ratelimit.rules.posts.key=ip",
+                "ratelimit.rules.posts.priority=7",
+                "ratelimit.rules.posts.limits=all",
                 "ratelimit.rules.reads.path=/api/{name}",
                 "ratelimit.rules.reads.methods=get",
                 "ratelimit.rules.reads.key=header:X-Reader",
@@ -162,7 +183,7 @@ class WebRequestsTest {
                 "/api%2Fplain", "/api/plain%00", "/api/%zz", "/;/api/plain", "/api\\plain"
             })
     void pathIsNotGotAroundByHowItIsWritten(String path) throws Exception {
-        int status = rawStatus("GET " + path + " HTTP/1.1");
+        int status = application.rawStatus("GET " + path + " HTTP/1.1");
 
         if (status == 200) {
             assertThat(counted()).isEqualTo(1);
@@ -173,9 +194,9 @@ class WebRequestsTest {
 
     @Test
     void headIsCountedAsGetIs() throws Exception {
-        assertThat(rawStatus("HEAD /api/plain HTTP/1.1")).isEqualTo(200);
-        assertThat(rawStatus("HEAD /api/plain HTTP/1.1")).isEqualTo(429);
-        assertThat(rawStatus("POST /api/plain HTTP/1.1")).isEqualTo(200);
+        assertThat(application.rawStatus("HEAD /api/plain HTTP/1.1")).isEqualTo(200);
+        assertThat(application.rawStatus("HEAD /api/plain HTTP/1.1")).isEqualTo(429);
+        assertThat(application.rawStatus("POST /api/plain HTTP/1.1")).isEqualTo(200);
     }
 
     @Test
@@ -188,6 +209,18 @@ class WebRequestsTest {
         assertThat(counted()).isEqualTo(1);
     }
 
+    /** Both rules name the same limit for the same client. */
+    @Test
+    void limitThatTwoRulesNameIsAskedOnceForTheRuleOfHigherPriority() throws Exception {
+        List<String> asked = application.bean(AskedLimits.class).asked;
+        asked.clear();
+
+        application.post("/api/plain", "text/plain", "");
+
+        assertThat(counted()).isEqualTo(1);
+        assertThat(asked).containsExactly("all for posts");
+    }
+
     @Test
     void headersShowTheTightestLimitAndAllPolicies() throws Exception {
         HttpResponse<String> response = application.get("/api/plain", "X-Reader", "dave");
@@ -198,19 +231,5 @@ class WebRequestsTest {
                 .hasValue("\"tight\";q=1;w=86400, \"all\";q=1000;w=316224000");
         assertThat(response.headers().firstValue("RateLimit").orElse("")).matches("\"tight\";r=0;t=86(400|399)");
         assertThat(response.headers().firstValue("Retry-After")).isEmpty();
-    }
-
-    /** Sends just this line, which no client library would. */
-    private static int rawStatus(String requestLine) throws IOException {
-        try (Socket socket = new Socket("127.0.0.1", application.port())) {
-            socket.setSoTimeout(10_000);
-            OutputStream out = socket.getOutputStream();
-            out.write((requestLine + "\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
-                    .getBytes(StandardCharsets.ISO_8859_1));
-            out.flush();
-            InputStream in = socket.getInputStream();
-            String answer = new String(in.readAllBytes(), StandardCharsets.ISO_8859_1);
-            return Integer.parseInt(answer.substring(9, 12));
-        }
     }
 }

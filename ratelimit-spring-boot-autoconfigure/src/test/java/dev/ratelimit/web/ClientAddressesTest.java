@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.springframework.mock.web.MockHttpServletRequest;
+import org.springframework.web.util.pattern.PathPatternParser;
 
 class ClientAddressesTest {
 
@@ -87,7 +88,12 @@ class ClientAddressesTest {
     @Test
     void proxyIsNotExemptByItsAddressSoThatNobodyHidesBehindIt() {
         Exemptions exemptions = new Exemptions(
-                Set.of(), List.of(AddressRange.parse("10.0.0.0/8")), List.of(), addresses, request -> Set.of());
+                Set.of(),
+                List.of(AddressRange.parse("10.0.0.0/8")),
+                List.of(),
+                PathPatternParser.defaultInstance,
+                addresses,
+                request -> Set.of());
         MockHttpServletRequest disagreeing = request("10.0.0.1");
         disagreeing.addHeader("X-Forwarded-For", "198.51.100.1");
         disagreeing.addHeader("Forwarded", "for=8.8.8.8");
