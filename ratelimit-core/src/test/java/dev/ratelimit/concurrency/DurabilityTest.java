@@ -17,7 +17,7 @@ import dev.ratelimit.store.jdbc.PostgresLimitStore;
 import dev.ratelimit.store.jdbc.SqliteFile;
 import dev.ratelimit.store.jdbc.SqliteLimitStore;
 import dev.ratelimit.testing.SettableClock;
-import dev.ratelimit.testing.TestPostgres;
+import dev.ratelimit.testing.postgres.TestPostgres;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

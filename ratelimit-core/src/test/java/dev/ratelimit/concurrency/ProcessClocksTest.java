@@ -8,7 +8,7 @@ import dev.ratelimit.Limits;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.jdbc.PostgresLimitStore;
-import dev.ratelimit.testing.TestPostgres;
+import dev.ratelimit.testing.postgres.TestPostgres;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;

@@ -6,7 +6,7 @@ import dev.ratelimit.store.MemoryLimitStore;
 import dev.ratelimit.store.jdbc.PostgresLimitStore;
 import dev.ratelimit.store.jdbc.SqliteFile;
 import dev.ratelimit.store.jdbc.SqliteLimitStore;
-import dev.ratelimit.testing.TestPostgres;
+import dev.ratelimit.testing.postgres.TestPostgres;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;

@@ -20,7 +20,7 @@ import dev.ratelimit.store.jdbc.PostgresLimitStore;
 import dev.ratelimit.store.jdbc.SqliteFile;
 import dev.ratelimit.store.jdbc.SqliteLimitStore;
 import dev.ratelimit.testing.SettableClock;
-import dev.ratelimit.testing.TestPostgres;
+import dev.ratelimit.testing.postgres.TestPostgres;
 import dev.ratelimit.upkeep.Upkeep;
 import java.nio.file.Path;
 import java.sql.Connection;

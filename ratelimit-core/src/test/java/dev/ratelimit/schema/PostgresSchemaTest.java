@@ -14,7 +14,7 @@ import dev.ratelimit.Subject;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.jdbc.PostgresLimitStore;
 import dev.ratelimit.store.jdbc.UnsupportedDatabaseException;
-import dev.ratelimit.testing.TestPostgres;
+import dev.ratelimit.testing.postgres.TestPostgres;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,8 +1,8 @@
 package dev.ratelimit.store;
 
 import dev.ratelimit.testing.SettableClock;
-import dev.ratelimit.testing.TestPostgres;
 import dev.ratelimit.testing.TestStores;
+import dev.ratelimit.testing.postgres.TestPostgres;
 import javax.sql.DataSource;
 
 /** Holds the function of the PostgreSQL store equal to the arithmetic in Java. */

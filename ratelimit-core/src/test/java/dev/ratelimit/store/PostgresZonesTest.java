@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.Window;
-import dev.ratelimit.testing.TestPostgres;
+import dev.ratelimit.testing.postgres.TestPostgres;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

@@ -4,6 +4,7 @@ import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.jdbc.PostgresLimitStore;
 import dev.ratelimit.store.jdbc.SqliteFile;
 import dev.ratelimit.store.jdbc.SqliteLimitStore;
+import dev.ratelimit.testing.postgres.TestPostgres;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.Set;

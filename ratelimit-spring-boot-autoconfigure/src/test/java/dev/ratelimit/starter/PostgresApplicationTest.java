@@ -7,8 +7,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
-import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
-import java.io.IOException;
+import dev.ratelimit.testing.postgres.TestPostgres;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.util.List;
@@ -32,7 +31,11 @@ import org.springframework.transaction.support.TransactionTemplate;
 /** An application with a PostgreSQL database, migrations, transactions and repositories of its own. */
 class PostgresApplicationTest {
 
-    private static EmbeddedPostgres server;
+    /** Of the application and of the limits. */
+    private static final String SCHEMA = TestPostgres.instance().freshSchema();
+
+    private static final String URL = TestPostgres.instance().jdbcUrl() + "&currentSchema=" + SCHEMA;
+
     private static ConfigurableApplicationContext application;
 
     @Configuration(proxyBeanMethods = false)
@@ -43,19 +46,16 @@ class PostgresApplicationTest {
     record Note(@Id Long id, String text) {}
 
     @BeforeAll
-    static void start() throws IOException {
-        server = EmbeddedPostgres.builder()
-                .setServerConfig("max_connections", "100")
-                .start();
+    static void start() {
         SpringApplication spring = new SpringApplication(Application.class);
         spring.setWebApplicationType(WebApplicationType.NONE);
         application = spring.run(
                 "--spring.main.banner-mode=off",
-                "--spring.datasource.url=" + server.getJdbcUrl("postgres", "postgres"),
-                "--spring.datasource.username=postgres",
-                "--spring.datasource.password=postgres",
+                "--spring.datasource.url=" + URL,
                 "--spring.datasource.hikari.maximum-pool-size=2",
                 "--spring.flyway.locations=classpath:app/migration",
+                "--spring.flyway.default-schema=" + SCHEMA,
+                "--ratelimit.store.postgresql.schema=" + SCHEMA,
                 "--ratelimit.store.deadline=5s",
                 "--ratelimit.limits.calls.algorithm=fixed-window",
                 "--ratelimit.limits.calls.max-requests=1000",
@@ -63,9 +63,8 @@ class PostgresApplicationTest {
     }
 
     @AfterAll
-    static void stop() throws IOException {
+    static void stop() {
         application.close();
-        server.close();
     }
 
     private static Decision decide(String user) {
@@ -92,7 +91,7 @@ class PostgresApplicationTest {
         assertThat(application.getBean(HikariDataSource.class).getPoolName()).isNotEqualTo("ratelimit");
         assertThat(application
                         .getBean(JdbcTemplate.class)
-                        .queryForList("SELECT version FROM flyway_schema_history", String.class))
+                        .queryForList("SELECT version FROM flyway_schema_history WHERE type = 'SQL'", String.class))
                 .containsExactly("1");
 
         Note saved = application.getBean(JdbcAggregateTemplate.class).insert(new Note(null, "hello"));
@@ -146,7 +145,8 @@ class PostgresApplicationTest {
         return spring.run(
                 "--spring.main.banner-mode=off",
                 "--spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
-                "--ratelimit.store.postgresql.url=" + server.getJdbcUrl("postgres", "postgres"),
+                "--ratelimit.store.postgresql.url=" + URL,
+                "--ratelimit.store.postgresql.schema=" + SCHEMA,
                 "--ratelimit.store.deadline=300ms",
                 "--ratelimit.limits.calls.algorithm=fixed-window",
                 "--ratelimit.limits.calls.max-requests=1000",

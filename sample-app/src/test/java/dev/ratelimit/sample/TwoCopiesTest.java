@@ -3,8 +3,7 @@ package dev.ratelimit.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.sample.Client.Answer;
-import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
-import java.io.IOException;
+import dev.ratelimit.testing.postgres.TestPostgres;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -13,7 +12,6 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterAll;
@@ -26,27 +24,14 @@ import org.springframework.context.ConfigurableApplicationContext;
 /** Two copies of the sample with the profile {@code postgresql} on one database, by its clock. */
 class TwoCopiesTest {
 
-    /** The address of a server to use instead of an embedded one, user and password included. */
-    private static final String GIVEN_URL = System.getenv("RATELIMIT_TEST_POSTGRES_URL");
+    private static final String URL = TestPostgres.instance().jdbcUrl();
+    private static final String SCHEMA = TestPostgres.instance().freshSchema();
 
-    private static final String SCHEMA =
-            "sample_" + UUID.randomUUID().toString().substring(0, 8);
-
-    private static EmbeddedPostgres embedded;
-    private static String url;
     private static ConfigurableApplicationContext one;
     private static ConfigurableApplicationContext other;
 
     @BeforeAll
-    static void start() throws IOException {
-        if (GIVEN_URL == null || GIVEN_URL.isBlank()) {
-            embedded = EmbeddedPostgres.builder()
-                    .setPGStartupWait(Duration.ofSeconds(60))
-                    .start();
-            url = embedded.getJdbcUrl("postgres", "postgres");
-        } else {
-            url = GIVEN_URL;
-        }
+    static void start() {
         one = copy();
         other = copy();
     }
@@ -57,22 +42,19 @@ class TwoCopiesTest {
                 "--spring.profiles.active=postgresql",
                 "--server.port=0",
                 "--ratelimit.store.deadline=10s",
-                "--RATELIMIT_DB_URL=" + url,
-                "--RATELIMIT_DB_USERNAME=postgres",
-                "--RATELIMIT_DB_PASSWORD=postgres",
+                "--RATELIMIT_DB_URL=" + URL,
+                "--RATELIMIT_DB_USERNAME=",
+                "--RATELIMIT_DB_PASSWORD=",
                 "--RATELIMIT_DB_SCHEMA=" + SCHEMA);
     }
 
     @AfterAll
-    static void stop() throws IOException {
+    static void stop() {
         if (other != null) {
             other.close();
         }
         if (one != null) {
             one.close();
-        }
-        if (embedded != null) {
-            embedded.close();
         }
     }
 
@@ -95,7 +77,7 @@ class TwoCopiesTest {
     void limitsAreKeptInPostgres() throws SQLException {
         client(one).createCampaign("bob");
 
-        try (Connection connection = DriverManager.getConnection(url, "postgres", "postgres");
+        try (Connection connection = DriverManager.getConnection(URL);
                 Statement statement = connection.createStatement();
                 ResultSet rows = statement.executeQuery("SELECT resource FROM " + SCHEMA
                         + ".rate_limits WHERE user_id = 'user:bob' AND resource LIKE 'creation%' ORDER BY resource")) {

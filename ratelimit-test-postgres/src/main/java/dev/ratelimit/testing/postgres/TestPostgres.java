@@ -1,4 +1,4 @@
-package dev.ratelimit.testing;
+package dev.ratelimit.testing.postgres;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
@@ -10,6 +10,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.UUID;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.testcontainers.DockerClientFactory;
@@ -33,11 +34,11 @@ public final class TestPostgres {
     private static final String MAX_CONNECTIONS = "300";
     private static final int POOL_SIZE = 8;
 
-    private static TestPostgres shared;
-    private static TestPostgres durable;
+    private static @Nullable TestPostgres shared;
+    private static @Nullable TestPostgres durable;
 
     private final String jdbcUrl;
-    private HikariDataSource dataSource;
+    private @Nullable HikariDataSource dataSource;
 
     private TestPostgres(String jdbcUrl) {
         this.jdbcUrl = jdbcUrl;
