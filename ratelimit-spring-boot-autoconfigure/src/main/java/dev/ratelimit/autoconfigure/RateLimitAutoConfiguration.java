@@ -2,6 +2,7 @@ package dev.ratelimit.autoconfigure;
 
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.Limits;
+import dev.ratelimit.RateLimiter;
 import dev.ratelimit.autoconfigure.RateLimitProperties.Sqlite;
 import dev.ratelimit.autoconfigure.RateLimitProperties.StoreType;
 import dev.ratelimit.engine.Grouping;
@@ -102,7 +103,7 @@ public final class RateLimitAutoConfiguration {
     }
 
     @Bean
-    @ConditionalOnMissingBean
+    @ConditionalOnMissingBean(RateLimiter.class)
     StoreRateLimiter rateLimiter(
             LimitStore store,
             Limits limits,
