@@ -40,8 +40,7 @@ class LoginController {
     @PostMapping("/login")
     @RateLimited(
             limit = "login",
-            // A name in other letters is the same name: the users are found whatever the case.
-            key = "#client + ' ' + #credentials.username.strip().toLowerCase()",
+            key = "@guesses.by(#client, #credentials.username)",
             countWhen = "#status == 401",
             resetWhen = "#status == 200")
     Welcome login(@RequestBody Credentials credentials) {

@@ -28,6 +28,14 @@ final class Browser implements AutoCloseable {
     private static final List<String> DRIVERS =
             List.of("/usr/bin/chromedriver", "/usr/lib/chromium-browser/chromedriver", "/usr/local/bin/chromedriver");
 
+    /** Notes when each button is disabled and enabled, on the page's own clock. */
+    private static final String WATCH_BUTTONS = """
+            window.switched = {};
+            new MutationObserver(changes => changes.forEach(({ target }) =>
+              (window.switched[target.id] ??= []).push(performance.now())))
+              .observe(document.body, { subtree: true, attributeFilter: ['disabled'] });
+            """;
+
     private final ChromeDriver driver;
     private final Path profile;
 
@@ -81,6 +89,7 @@ final class Browser implements AutoCloseable {
 
     void go(String url) {
         driver.get(url + "/");
+        driver.executeScript(WATCH_BUTTONS);
     }
 
     WebElement button(String endpoint) {
@@ -89,6 +98,7 @@ final class Browser implements AutoCloseable {
 
     /** Presses the button and waits for the answer. */
     void press(String endpoint) {
+        driver.executeScript("window.switched = {}");
         button(endpoint).click();
         WebElement answer = driver.findElement(By.id("answer"));
         await("an answer of " + endpoint, () -> "false".equals(answer.getDomAttribute("aria-busy")));
@@ -114,6 +124,19 @@ final class Browser implements AutoCloseable {
 
     String text(String id) {
         return driver.findElement(By.id(id)).getText();
+    }
+
+    /** How many milliseconds lie between the press that disabled the button and when it was last enabled. */
+    long restedFor(String endpoint) {
+        Number millis = (Number) driver.executeScript(
+                "const times = window.switched[arguments[0]]; return times.at(-1) - times[0]", "send-" + endpoint);
+        return (long) Math.ceil(millis.doubleValue());
+    }
+
+    /** A header of the answer that is shown. */
+    String header(String name) {
+        return driver.findElement(By.xpath("//table[@id='headers']//tr[th='" + name + "']/td"))
+                .getText();
     }
 
     boolean isShown(String id) {

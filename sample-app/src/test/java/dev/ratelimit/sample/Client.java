@@ -59,6 +59,10 @@ final class Client {
         return get("/api/campaigns", user);
     }
 
+    Answer readWith(String user, String password) {
+        return send(basic(HttpRequest.newBuilder(URI.create(base + "/api/campaigns")), user, password));
+    }
+
     Answer get(String path, String user) {
         return send("GET", path, user, null);
     }
@@ -162,11 +166,12 @@ final class Client {
     private HttpRequest.Builder request(String path, String user) {
         HttpRequest.Builder request =
                 HttpRequest.newBuilder(URI.create(base + path)).timeout(Duration.ofSeconds(60));
-        if (user != null) {
-            byte[] credentials = (user + ":" + user).getBytes(StandardCharsets.UTF_8);
-            request.header("Authorization", "Basic " + Base64.getEncoder().encodeToString(credentials));
-        }
-        return request;
+        return user == null ? request : basic(request, user, user);
+    }
+
+    private static HttpRequest.Builder basic(HttpRequest.Builder request, String user, String password) {
+        byte[] credentials = (user + ":" + password).getBytes(StandardCharsets.UTF_8);
+        return request.header("Authorization", "Basic " + Base64.getEncoder().encodeToString(credentials));
     }
 
     private static Answer send(HttpRequest.Builder request) {

@@ -98,4 +98,42 @@ class LoginTest extends RunningSample {
     void withoutName() {
         assertThat(Client.times(7, () -> sample.login(" ", "wrong"))).containsOnly(400);
     }
+
+    @Test
+    @DisplayName("Guesses with HTTP Basic count as those at /login do")
+    void guessesWithHttpBasicCount() {
+        assertThat(Client.times(3, () -> sample.readWith("alice", "wrong"))).containsOnly(401);
+        assertThat(sample.login("alice", "wrong").status()).isEqualTo(401);
+        assertThat(sample.readWith("Alice", "wrong").status()).isEqualTo(401);
+
+        Answer denied = sample.readWith("alice", "wrong");
+        assertThat(denied.status()).isEqualTo(429);
+        assertThat(denied.body()).contains("\"penalty_active\":true", "\"violated-policies\":[\"login\"]");
+        assertThat(denied.number("Retry-After")).isEqualTo(300);
+        assertThat(sample.readWith("alice", "alice").status())
+                .as("the right password does not help any more")
+                .isEqualTo(429);
+        assertThat(sample.login("alice", "alice").status()).isEqualTo(429);
+        assertThat(sample.readWith("bob", "bob").status()).isEqualTo(200);
+        pass(Duration.ofMinutes(5));
+        assertThat(sample.readWith("alice", "alice").status()).isEqualTo(200);
+    }
+
+    @Test
+    @DisplayName("Of guesses with HTTP Basic at the same moment no more than five are told")
+    void parallelGuessesWithHttpBasicCannotSlipThrough() {
+        List<Answer> answers = Client.together(Collections.nCopies(20, () -> sample.readWith("alice", "wrong")));
+
+        assertThat(answers).filteredOn(answer -> answer.status() == 401).hasSize(5);
+        assertThat(answers).filteredOn(answer -> answer.status() == 429).hasSize(15);
+    }
+
+    @Test
+    @DisplayName("Right passwords with HTTP Basic count for nothing, however many come at once")
+    void rightPasswordsWithHttpBasicDoNotCount() {
+        assertThat(Client.together(Collections.nCopies(30, () -> sample.readWith("admin", "admin"))))
+                .extracting(Answer::status)
+                .containsOnly(200);
+        assertThat(Client.times(5, () -> sample.login("admin", "wrong"))).containsOnly(401);
+    }
 }

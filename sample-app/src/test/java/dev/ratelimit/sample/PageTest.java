@@ -2,6 +2,7 @@ package dev.ratelimit.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -56,6 +57,11 @@ class PageTest extends RunningSample {
             assertThat(page.text("headers"))
                     .contains("x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "ratelimit-policy");
         }
+        // At least five seconds after the other of the two.
+        pass(Duration.ofSeconds(5));
+        page.press("release");
+        assertThat(page.text("request")).isEqualTo("DELETE /api/scenes/1/compose-lock/release");
+        assertThat(page.text("status")).isEqualTo("204 No Content");
         page.type("username", "bob");
         page.type("password", "wrong");
         page.press("login");
@@ -76,15 +82,20 @@ class PageTest extends RunningSample {
         page.press("acquire");
         assertThat(page.text("status")).isEqualTo("429 Too Many Requests");
 
+        int retryAfter = Integer.parseInt(page.header("retry-after"));
+        assertThat(retryAfter).isBetween(1, 5);
         assertThat(page.button("acquire").isEnabled()).isFalse();
-        assertThat(page.button("acquire").getText()).startsWith("Wait ");
-        assertThat(page.text("headers")).contains("retry-after");
+        assertThat(page.button("acquire").getText()).matches("Wait [1-5] s");
         assertThat(page.button("campaigns").isEnabled()).isTrue();
         page.choose("user", "bob");
         page.await("bob may press it", () -> page.button("acquire").isEnabled());
         page.choose("user", "alice");
 
         page.await("it is enabled again", () -> page.button("acquire").isEnabled());
+        assertThat(page.restedFor("acquire"))
+                .as("milliseconds by the clock of the page")
+                .isGreaterThanOrEqualTo(retryAfter * 1000L);
+        assertThat(page.button("acquire").getText()).isEqualTo("Send");
         page.press("acquire");
         assertThat(page.text("status")).isEqualTo("200 OK");
     }
@@ -96,6 +107,18 @@ class PageTest extends RunningSample {
         page.press("campaigns");
         assertThat(page.text("status")).isEqualTo("200 OK");
         assertThat(page.isShown("warning")).as("nine remain").isFalse();
+
+        clock.stop(); // so that nothing is refilled between two
+        while (Integer.parseInt(page.text("remaining")) > 6) {
+            page.press("campaigns");
+        }
+        assertThat(page.text("remaining")).isEqualTo("6");
+        assertThat(page.isShown("warning")).as("six remain").isFalse();
+        page.press("campaigns");
+        assertThat(page.text("remaining")).isEqualTo("5");
+        assertThat(page.text("warning")).contains("Rate limit warning", "5 requests remain.");
+        assertThat(seconds(page.text("countdown"))).isBetween(1, 10);
+        clock.run();
 
         page.choose("times", "15");
         page.press("campaigns");

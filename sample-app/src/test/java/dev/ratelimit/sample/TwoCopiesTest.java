@@ -75,12 +75,13 @@ class TwoCopiesTest {
     @Test
     @DisplayName("The profile postgresql keeps the limits in PostgreSQL")
     void limitsAreKeptInPostgres() throws SQLException {
-        client(one).createCampaign("bob");
+        client(one).createCampaign("alice");
 
         try (Connection connection = DriverManager.getConnection(URL);
                 Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery("SELECT resource FROM " + SCHEMA
-                        + ".rate_limits WHERE user_id = 'user:bob' AND resource LIKE 'creation%' ORDER BY resource")) {
+                ResultSet rows = statement.executeQuery(
+                        "SELECT resource FROM " + SCHEMA
+                                + ".rate_limits WHERE user_id = 'user:alice' AND resource LIKE 'creation%' ORDER BY resource")) {
             assertThat(connection.getMetaData().getDatabaseProductName()).isEqualTo("PostgreSQL");
             List<String> limits = new ArrayList<>();
             while (rows.next()) {

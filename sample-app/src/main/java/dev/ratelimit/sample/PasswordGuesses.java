@@ -1,0 +1,60 @@
+package dev.ratelimit.sample;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.RateLimitExceededException;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Subject;
+import dev.ratelimit.web.SubjectKeys;
+import jakarta.servlet.http.HttpServletRequest;
+import java.util.Locale;
+import org.springframework.security.authentication.AuthenticationManager;
+import org.springframework.security.core.Authentication;
+import org.springframework.security.core.AuthenticationException;
+import org.springframework.stereotype.Component;
+
+/** Guesses at a password count for the limit {@code login}, whether they come to /login or with HTTP Basic. */
+@Component("guesses")
+class PasswordGuesses {
+
+    private static final String LIMIT = "login";
+
+    private final RateLimiter limiter;
+    private final SubjectKeys keys;
+    private final HttpServletRequest request;
+
+    PasswordGuesses(RateLimiter limiter, SubjectKeys keys, HttpServletRequest request) {
+        this.limiter = limiter;
+        this.keys = keys;
+        this.request = request;
+    }
+
+    /** A name in other letters is the same name: the users are found whatever the case. */
+    public Subject by(String client, String name) {
+        return Subject.ip(client).and("name", name.strip().toLowerCase(Locale.ROOT));
+    }
+
+    /**
+     * Looks at the password first and asks the limit then: with HTTP Basic every request brings a password, and many
+     * right ones may come at once, so none may be charged before it is known to be wrong. Once the limit is used up, no
+     * answer tells right from wrong: of guesses at the same moment no more are told than the limit allows.
+     */
+    AuthenticationManager counting(AuthenticationManager passwords) {
+        return login -> {
+            Subject subject = by(keys.client(request), login.getName());
+            try {
+                Authentication user = passwords.authenticate(login);
+                passOrThrow(limiter.peek(subject, LIMIT));
+                return user;
+            } catch (AuthenticationException wrong) {
+                passOrThrow(limiter.decide(subject, LIMIT));
+                throw wrong;
+            }
+        };
+    }
+
+    private static void passOrThrow(Decision decision) {
+        if (!decision.allowed()) {
+            throw new RateLimitExceededException(decision);
+        }
+    }
+}
