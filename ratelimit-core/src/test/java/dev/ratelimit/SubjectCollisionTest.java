@@ -14,6 +14,8 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Two different tuples never give the same text, and the same tuple always gives the same.
@@ -22,6 +24,8 @@ import org.junit.jupiter.api.Test;
  * tuples seem to collide and do not happens about once in 300,000 runs, and the failure says so.
  */
 class SubjectCollisionTest {
+
+    private static final Logger log = LoggerFactory.getLogger(SubjectCollisionTest.class);
 
     /** How many random tuples: {@code -Dratelimit.test.tuples=10000000} for the long form. */
     private static final int TUPLES = Integer.getInteger("ratelimit.test.tuples", 300_000);
@@ -167,9 +171,12 @@ class SubjectCollisionTest {
             meanings.add(meaning(tuple));
         });
         long different = meanings.distinct();
-        System.out.printf(
-                "%s: %,d tuples, %,d of them different, texts of up to %d characters%n",
-                what, texts.size(), different, longest[0]);
+        log.info(
+                "{}: {} tuples, {} of them different, texts of up to {} characters",
+                what,
+                texts.size(),
+                different,
+                longest[0]);
 
         assertThat(longest[0]).isLessThanOrEqualTo(Subject.MOST_CHARACTERS);
         assertThat(different).as("tuples that differ, of " + what).isGreaterThan(texts.size() / 4);

@@ -15,20 +15,25 @@ import dev.ratelimit.engine.Grouping;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.jdbc.PostgresLimitStore;
+import dev.ratelimit.testing.TestSeed;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.Random;
+import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What decisions do to the table of a database that is busy and grows. */
 @Timeout(60)
 class BusyTableTest {
+
+    private static final Logger log = LoggerFactory.getLogger(BusyTableTest.class);
 
     private static final int THREADS = 16;
     private static final int SUBJECTS = 2_000;
@@ -45,8 +50,7 @@ class BusyTableTest {
 
     @BeforeAll
     static void decideALotFromAnEmptyTableOn() throws Exception {
-        long seed = System.nanoTime();
-        System.out.println("BusyTableTest: seed " + seed);
+        TestSeed seed = TestSeed.of("BusyTableTest");
         String schema = POSTGRES.freshSchema();
         Schema.migrate(POSTGRES.dataSource(), schema);
         HikariConfig config = new HikariConfig();
@@ -60,7 +64,7 @@ class BusyTableTest {
                         Limits.of(LIMIT),
                         Grouping.DEFAULT.withGroupsInFlight(2).withDeadline(Duration.ofSeconds(30)))) {
             Together.run(THREADS, number -> () -> {
-                Random random = new Random(seed + number);
+                RandomGenerator random = seed.history(number);
                 for (int i = 0; i < DECISIONS / THREADS; i++) {
                     Decision decision = limiter.decide(Subject.user("user" + random.nextInt(SUBJECTS)), LIMIT);
                     assertThat(decision.outcome()).isEqualTo(Outcome.ALLOWED);
@@ -76,7 +80,7 @@ class BusyTableTest {
         long[] numbers = numbers("SELECT n_tup_upd, n_tup_hot_upd, seq_tup_read FROM pg_stat_user_tables"
                 + " WHERE relname = 'rate_limits' AND schemaname = '" + schema + "'");
         counted = new Counted(numbers[0], numbers[1], numbers[2]);
-        System.out.println("BusyTableTest: " + counted);
+        log.info("{}", counted);
         // A subject that is twice in a group is written once.
         assertThat(counted.updates()).isBetween(DECISIONS / 2L, (long) DECISIONS);
     }

@@ -12,13 +12,14 @@ import dev.ratelimit.Subject;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.testing.SettableClock;
+import dev.ratelimit.testing.TestSeed;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
 import java.util.function.Consumer;
+import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -86,9 +87,7 @@ class ClockSetBackTest {
     }
 
     private void inEachScenario(StoreKind kind, Consumer<Scenario> check) {
-        long seed = System.nanoTime();
-        System.out.println("ClockSetBackTest on " + kind + ": seed " + seed);
-        Random random = new Random(seed);
+        RandomGenerator random = TestSeed.of("ClockSetBackTest on " + kind).history(0);
         SettableClock clock = new SettableClock();
         List<Throwable> failures = new ArrayList<>();
         int number = 0;

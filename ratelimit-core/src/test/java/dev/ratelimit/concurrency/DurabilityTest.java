@@ -34,10 +34,14 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What was decided is still known after the process has ended, in whatever way. */
 @Timeout(120)
 class DurabilityTest {
+
+    private static final Logger log = LoggerFactory.getLogger(DurabilityTest.class);
 
     private static final int ENOUGH = 400;
 
@@ -101,7 +105,7 @@ class DurabilityTest {
     }
 
     private static void assertNothingLost(long counted, long acknowledged) {
-        System.out.println("killed after " + acknowledged + " acknowledged decisions; counted are " + counted);
+        log.info("killed after {} acknowledged decisions; counted are {}", acknowledged, counted);
         assertThat(counted).isBetween(acknowledged, acknowledged + LimiterProcess.THREADS);
     }
 

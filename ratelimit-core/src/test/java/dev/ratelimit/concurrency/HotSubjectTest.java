@@ -17,10 +17,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** In real time, on the real clocks of the stores. */
 @Timeout(60)
 class HotSubjectTest {
+
+    private static final Logger log = LoggerFactory.getLogger(HotSubjectTest.class);
 
     private static final int CALLERS = 64;
     private static final int BURST = 10;
@@ -61,7 +65,7 @@ class HotSubjectTest {
             });
             double most = BURST + RATE * ((System.nanoTime() - start) / 1e9);
 
-            System.out.printf("%s: admitted %s of at most %.1f, denied %s%n", kind, admitted, most, denied);
+            log.info("{}: admitted {} of at most {}, denied {}", kind, admitted, most, denied);
             assertThat(undecided).hasValue(0);
             assertThat((double) admitted.get()).isBetween(0.8 * most, most);
             assertThat(denied).as("the subject was hot").hasValueGreaterThan(admitted.get());

@@ -10,9 +10,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A {@link LimiterProcess} as seen from the test: a JVM of its own on the class path of this one. */
 final class LimiterChild implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(LimiterChild.class);
 
     private final Process process;
     private final BufferedReader output;
@@ -66,7 +70,7 @@ final class LimiterChild implements AutoCloseable {
             if (line.startsWith(LimiterProcess.MARK)) {
                 return line.substring(LimiterProcess.MARK.length());
             }
-            System.out.println("[child " + process.pid() + "] " + line);
+            log.info("[child {}] {}", process.pid(), line);
         }
         throw new AssertionError("the process ended before it said what was asked of it");
     }

@@ -19,10 +19,14 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Processes that share a database share its limits to the last request. */
 @Timeout(120)
 class ManyProcessesTest {
+
+    private static final Logger log = LoggerFactory.getLogger(ManyProcessesTest.class);
 
     private static final int PROCESSES = 4;
 
@@ -70,7 +74,7 @@ class ManyProcessesTest {
                     assertThat(said[2]).as("undecided").isEqualTo("0");
                     admitted.add(Integer.parseInt(said[1]));
                 }
-                System.out.println(where[0] + ", " + limit.name() + ": the processes admitted " + admitted);
+                log.info("{}, {}: the processes admitted {}", where[0], limit.name(), admitted);
                 assertThat(admitted.stream().mapToInt(Integer::intValue).sum())
                         .as("admitted by %s in all, of which each process %s", limit.name(), admitted)
                         .isEqualTo(LimiterProcess.GRANTED);

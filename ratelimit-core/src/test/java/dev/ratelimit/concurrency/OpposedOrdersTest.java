@@ -15,6 +15,7 @@ import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.jdbc.PostgresLimitStore;
+import dev.ratelimit.testing.TestSeed;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -24,14 +25,18 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Groups that want the same rows in opposed orders, while rows come and go. */
 @Timeout(60)
 class OpposedOrdersTest {
+
+    private static final Logger log = LoggerFactory.getLogger(OpposedOrdersTest.class);
 
     private static final int DECIDING = 12;
     private static final int PRUNING = 2;
@@ -42,8 +47,7 @@ class OpposedOrdersTest {
 
     @Test
     void groupsInOpposedOrdersNeverDeadlockNorFail() throws Exception {
-        long seed = System.nanoTime();
-        System.out.println("OpposedOrdersTest: seed " + seed);
+        TestSeed seed = TestSeed.of("OpposedOrdersTest");
         String schema = postgres.freshSchema();
         Schema.migrate(postgres.dataSource(), schema);
         // A row is worth nothing a millisecond after it was written, so it is pruned and missing again; and those that
@@ -64,7 +68,7 @@ class OpposedOrdersTest {
                 LimitStore store = new PostgresLimitStore(pool, schema)) {
             long end = System.nanoTime() + TIME.toNanos();
             Together.run(DECIDING + PRUNING, number -> () -> {
-                Random random = new Random(seed + number);
+                RandomGenerator random = seed.history(number);
                 while (System.nanoTime() < end) {
                     if (number < DECIDING) {
                         List<Operation> group = group(random, number % 2 == 0, fleeting, punished);
@@ -84,7 +88,7 @@ class OpposedOrdersTest {
         }
 
         awaitGone(schema); // what a connection has counted is known for certain once it is closed
-        System.out.println("OpposedOrdersTest: " + groups + " groups, " + pruned + " rows pruned");
+        log.info("{} groups, {} rows pruned", groups, pruned);
         assertThat(deadlocks()).isEqualTo(before);
         assertThat(groups).hasValueGreaterThan(20);
         assertThat(pruned).hasValueGreaterThan(20);
@@ -98,7 +102,7 @@ class OpposedOrdersTest {
         return new HikariDataSource(config);
     }
 
-    private static List<Operation> group(Random random, boolean ascending, Limit... limits) {
+    private static List<Operation> group(RandomGenerator random, boolean ascending, Limit... limits) {
         List<Integer> keys = new ArrayList<>();
         for (int key = 0; key < KEYS; key++) {
             if (random.nextInt(3) > 0) {

@@ -12,12 +12,13 @@ import dev.ratelimit.engine.Grouping;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.testing.SettableClock;
+import dev.ratelimit.testing.TestSeed;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -99,14 +100,13 @@ class ReservationsConcurrentlyTest {
     @MethodSource("storesAndLimits")
     void failedLoginsStayChargedAndNoMoreOfThemThanTheLimitGetThrough(StoreKind kind, String name, Limit limit)
             throws Exception {
-        long seed = System.nanoTime();
-        System.out.println("ReservationsConcurrentlyTest on " + kind + ", " + name + ": seed " + seed);
+        TestSeed seed = TestSeed.of("ReservationsConcurrentlyTest on " + kind + ", " + name);
         try (LimitStore store = kind.open(folder, new SettableClock());
                 StoreRateLimiter limiter = limiter(store)) {
             Charges charges = new Charges();
 
             Together.run(THREADS, number -> () -> {
-                Random random = new Random(seed + number);
+                RandomGenerator random = seed.history(number);
                 for (int i = 0; i < LOGINS; i++) {
                     login(limiter, limit, charges, random.nextInt(40) > 0);
                 }

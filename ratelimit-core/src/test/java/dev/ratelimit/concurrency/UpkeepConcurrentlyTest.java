@@ -37,9 +37,13 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 @Timeout(90)
 class UpkeepConcurrentlyTest {
+
+    private static final Logger log = LoggerFactory.getLogger(UpkeepConcurrentlyTest.class);
 
     private static final int DECIDING = 6;
     private static final int KEEPING = 3;
@@ -122,7 +126,7 @@ class UpkeepConcurrentlyTest {
             }
         });
 
-        System.out.println("UpkeepConcurrentlyTest: " + decided + " decisions, " + deleted + " rows deleted");
+        log.info("{} decisions, {} rows deleted", decided, deleted);
         assertThat(deleted).hasValueGreaterThan(10);
         admitted.forEach((subject, count) -> {
             try {

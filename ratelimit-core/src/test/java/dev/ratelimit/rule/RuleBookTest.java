@@ -47,6 +47,26 @@ class RuleBookTest {
     }
 
     @Test
+    void caseIsIgnoredIfTheParserIgnoresIt() {
+        PathPatternParser parser = new PathPatternParser();
+        parser.setCaseSensitive(false);
+
+        assertThat(names(RuleBook.of(List.of(rule("api", 0, "/api/{id}/x")), parser), "GET", "/API/7/X"))
+                .containsExactly("api");
+        assertThat(names(RuleBook.of(List.of(rule("api", 0, "/api/{id}/x"))), "GET", "/API/7/X"))
+                .isEmpty();
+    }
+
+    @Test
+    void ruleAppliesIfItMatchesOneReadingOfThePath() {
+        RuleBook book = RuleBook.of(List.of(rule("pay", 0, "/pay"), rule("x", 1, "/x/**"), rule("other", 2, "/other")));
+
+        assertThat(book.match("GET", List.of(PathContainer.parsePath("/x/../pay"), PathContainer.parsePath("/pay"))))
+                .extracting(Rule::name)
+                .containsExactly("x", "pay");
+    }
+
+    @Test
     void ruleThatCannotBeRightIsRefused() {
         assertThatThrownBy(() -> RuleBook.of(List.of(rule("a", 0, "api/**"))))
                 .hasMessage("rule 'a': path is 'api/**'; begin it with /, as in /api/**");
