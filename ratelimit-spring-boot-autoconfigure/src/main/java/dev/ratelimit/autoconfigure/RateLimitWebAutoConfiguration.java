@@ -64,12 +64,13 @@ public final class RateLimitWebAutoConfiguration {
         return RuleBook.of(rules, MvcPaths.parser(beans));
     }
 
-    private static void warnOfPathsOutside(String servlet, List<Rule> rules) {
-        if (servlet.equals("/")) {
-            return;
-        }
+    /** Those whose first segment is not a pattern: others may well reach into the servlet. */
+    private static void warnOfPathsOutside(String servletPath, List<Rule> rules) {
+        String servlet = servletPath.endsWith("/") ? servletPath.substring(0, servletPath.length() - 1) : servletPath;
         for (Rule rule : rules) {
-            if (!rule.path().startsWith(servlet + "/") && !rule.path().startsWith("/**")) {
+            if (!servlet.isEmpty()
+                    && !rule.path().startsWith(servlet + "/")
+                    && rule.path().matches("/[^/*?{]+(/.*)?")) {
                 log.warn(
                         "Rule '{}' has the path {}, but Spring MVC serves what begins with {}"
                                 + " (spring.mvc.servlet.path): to limit that, write {}{}",
