@@ -5,14 +5,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * A limit that cannot be right. Names the limit, the property and the value, and says what to write instead.
  */
-public final class InvalidLimitException extends IllegalArgumentException {
+public final class InvalidLimitException extends InvalidSettingException {
 
     private static final long serialVersionUID = 1L;
 
     private final @Nullable String limit;
-    private final String property;
-    private final String value;
-    private final String advice;
 
     /**
      * @param limit the limit's name, or {@code null} where it is not known yet
@@ -21,55 +18,26 @@ public final class InvalidLimitException extends IllegalArgumentException {
      * @param advice what to write instead, as an imperative clause such as "write a whole number of at least 1"
      */
     public InvalidLimitException(@Nullable String limit, String property, @Nullable Object value, String advice) {
-        super((limit == null ? "" : "limit '" + limit + "': ") + property + " is " + shown(value) + "; " + advice);
+        super(limit == null ? null : of(limit), property, value, advice);
         this.limit = limit;
-        this.property = property;
-        this.value = shown(value);
-        this.advice = advice;
     }
 
-    private static String shown(@Nullable Object value) {
-        if (value == null) {
-            return "missing";
-        }
-        String text = value instanceof Number ? value.toString() : "'" + value + "'";
-        return text.length() <= 120 ? text : text.substring(0, 117) + "...";
+    private InvalidLimitException(String limit, InvalidLimitException mistake) {
+        super(of(limit), mistake.property(), mistake);
+        this.limit = limit;
+    }
+
+    private static String of(String limit) {
+        return "limit '" + limit + "'";
     }
 
     /** The same mistake, said of the named limit. */
     InvalidLimitException in(String name) {
-        if (limit != null) {
-            return this;
-        }
-        InvalidLimitException named = new InvalidLimitException(name, property, value, advice, this);
-        named.setStackTrace(getStackTrace());
-        return named;
-    }
-
-    private InvalidLimitException(
-            String limit, String property, String shownValue, String advice, InvalidLimitException cause) {
-        super("limit '" + limit + "': " + property + " is " + shownValue + "; " + advice, cause);
-        this.limit = limit;
-        this.property = property;
-        this.value = shownValue;
-        this.advice = advice;
+        return limit != null ? this : new InvalidLimitException(name, this);
     }
 
     /** The name of the limit, or {@code null} for a part of a limit that was built on its own. */
     public @Nullable String limit() {
         return limit;
-    }
-
-    public String property() {
-        return property;
-    }
-
-    /** The refused value as it is shown to people: quoted if it is text, {@code missing} if there is none. */
-    public String value() {
-        return value;
-    }
-
-    public String advice() {
-        return advice;
     }
 }

@@ -1,5 +1,6 @@
 package dev.ratelimit.engine;
 
+import dev.ratelimit.InvalidSettingException;
 import java.time.Duration;
 
 /**
@@ -20,13 +21,13 @@ public record Grouping(int groupsInFlight, int maxGroupSize, int maxWaiting, Dur
         require("max-group-size", maxGroupSize, 10_000);
         require("max-waiting", maxWaiting, 10_000_000);
         if (deadline.isZero() || deadline.isNegative() || deadline.compareTo(Duration.ofHours(1)) > 0) {
-            throw new IllegalArgumentException("deadline is " + deadline + "; write a time of at most 1h, such as 1s");
+            throw new InvalidSettingException("deadline", deadline, "write a time of at most 1h, such as 1s");
         }
     }
 
     private static void require(String property, int value, int most) {
         if (value < 1 || value > most) {
-            throw new IllegalArgumentException(property + " is " + value + "; write a whole number from 1 to " + most);
+            throw new InvalidSettingException(property, value, "write a whole number from 1 to " + most);
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.ratelimit.rule;
 
+import dev.ratelimit.InvalidSettingException;
 import org.jspecify.annotations.Nullable;
 
 /** A range of addresses: {@code 10.0.0.0/8}, {@code 2001:db8::/32}, or a single address. */
@@ -20,12 +21,14 @@ public final class AddressRange {
         IpAddress address = IpAddress.parse(slash < 0 ? written : written.substring(0, slash));
         Integer prefix = address == null ? null : prefix(slash < 0 ? null : written.substring(slash + 1), address);
         if (address == null || prefix == null) {
-            throw new IllegalArgumentException("'" + text
-                    + "' is no range of addresses; write one such as 10.0.0.0/8, 2001:db8::/32 or 192.0.2.7");
+            throw new InvalidSettingException(
+                    "address range", text, "write one such as 10.0.0.0/8, 2001:db8::/32 or 192.0.2.7");
         }
         if (!address.network(prefix).equals(address)) {
-            throw new IllegalArgumentException(
-                    "'" + text + "' has bits behind its prefix; write " + address.network(prefix) + "/" + prefix);
+            throw new InvalidSettingException(
+                    "address range",
+                    text,
+                    "write " + address.network(prefix) + "/" + prefix + ", without bits behind the prefix");
         }
         return new AddressRange(address, prefix);
     }

@@ -1,36 +1,31 @@
 package dev.ratelimit.rule;
 
+import dev.ratelimit.InvalidSettingException;
+import org.jspecify.annotations.Nullable;
+
 /** A rule that cannot be right. Names the rule, the property and the value, and says what to write instead. */
-public final class InvalidRuleException extends IllegalArgumentException {
+public final class InvalidRuleException extends InvalidSettingException {
 
     private static final long serialVersionUID = 1L;
 
     private final String rule;
-    private final String property;
-    private final String value;
-    private final String advice;
 
-    public InvalidRuleException(String rule, String property, String value, String advice) {
-        super("rule '" + rule + "': " + property + " is '" + value + "'; " + advice);
+    public InvalidRuleException(String rule, String property, @Nullable Object value, String advice) {
+        super(of(rule), property, value, advice);
         this.rule = rule;
-        this.property = property;
-        this.value = value;
-        this.advice = advice;
+    }
+
+    /** The same mistake, said of the named rule. */
+    InvalidRuleException(String rule, InvalidSettingException mistake) {
+        super(of(rule), mistake.property(), mistake);
+        this.rule = rule;
+    }
+
+    private static String of(String rule) {
+        return "rule '" + rule + "'";
     }
 
     public String rule() {
         return rule;
-    }
-
-    public String property() {
-        return property;
-    }
-
-    public String value() {
-        return value;
-    }
-
-    public String advice() {
-        return advice;
     }
 }

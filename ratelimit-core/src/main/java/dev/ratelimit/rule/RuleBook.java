@@ -1,10 +1,12 @@
 package dev.ratelimit.rule;
 
+import dev.ratelimit.InvalidSettingException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -19,6 +21,27 @@ import org.springframework.web.util.pattern.PatternParseException;
  * own does. Immutable.
  */
 public final class RuleBook {
+
+    /** Those that applications answer, and those of WebDAV. */
+    private static final Set<String> METHODS = new LinkedHashSet<>(List.of(
+            "GET",
+            "HEAD",
+            "POST",
+            "PUT",
+            "PATCH",
+            "DELETE",
+            "OPTIONS",
+            "TRACE",
+            "QUERY",
+            "PROPFIND",
+            "PROPPATCH",
+            "MKCOL",
+            "COPY",
+            "MOVE",
+            "LOCK",
+            "UNLOCK",
+            "REPORT",
+            "SEARCH"));
 
     private record Compiled(
             Rule rule, PathPattern pattern, @Nullable String firstSegment) {}
@@ -68,18 +91,35 @@ public final class RuleBook {
     }
 
     private static Compiled compile(Rule rule, PathPatternParser parser) {
-        if (!rule.path().startsWith("/")) {
-            throw new InvalidRuleException(rule.name(), "path", rule.path(), "begin it with /, as in /api/**");
-        }
         if (rule.limits().isEmpty()) {
             throw new InvalidRuleException(rule.name(), "limits", "", "name at least one limit, as in [api]");
         }
+        for (String method : rule.methods()) {
+            if (!METHODS.contains(method)) {
+                throw new InvalidRuleException(
+                        rule.name(), "methods", method, "write methods of HTTP: " + String.join(", ", METHODS));
+            }
+        }
         try {
-            PathPattern pattern = parser.parse(rule.path());
-            return new Compiled(rule, pattern, parser.isCaseSensitive() ? literalFirstSegment(rule.path()) : null);
+            return new Compiled(
+                    rule,
+                    pattern(rule.path(), parser),
+                    parser.isCaseSensitive() ? literalFirstSegment(rule.path()) : null);
+        } catch (InvalidSettingException e) {
+            throw new InvalidRuleException(rule.name(), e);
+        }
+    }
+
+    /** Reads a path pattern; what could never match is refused. */
+    public static PathPattern pattern(String path, PathPatternParser parser) {
+        if (!path.startsWith("/")) {
+            throw new InvalidSettingException("path", path, "begin it with /, as in /api/**");
+        }
+        try {
+            return parser.parse(path);
         } catch (PatternParseException e) {
-            throw new InvalidRuleException(
-                    rule.name(), "path", rule.path(), "write a path pattern such as /api/** (" + e.getMessage() + ")");
+            throw new InvalidSettingException(
+                    "path", path, "write a path pattern such as /api/** (" + e.getMessage() + ")");
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.ratelimit.upkeep;
 
+import dev.ratelimit.InvalidSettingException;
 import dev.ratelimit.Micros;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.Pruned;
@@ -36,7 +37,7 @@ public final class Upkeep implements AutoCloseable {
      */
     public Upkeep(LimitStore store, Duration keep) {
         if (keep.isNegative() || keep.compareTo(LONGEST) > 0) {
-            throw new IllegalArgumentException("keep is " + keep + "; write a time of at most 3660d, such as 1h");
+            throw new InvalidSettingException("keep", keep, "write a time of at most 3660d, such as 1h");
         }
         this.store = store;
         this.keepMicros = Micros.of(keep);
@@ -57,8 +58,7 @@ public final class Upkeep implements AutoCloseable {
     /** Runs from now on in this interval. A run that fails is logged, and the next one tries again. */
     public Upkeep every(Duration interval) {
         if (interval.toMillis() < 1 || interval.compareTo(LONGEST) > 0) {
-            throw new IllegalArgumentException(
-                    "interval is " + interval + "; write a time from 1ms to 3660d, such as 10m");
+            throw new InvalidSettingException("interval", interval, "write a time from 1ms to 3660d, such as 10m");
         }
         ScheduledFuture<?> unused = scheduler.scheduleWithFixedDelay(
                 this::runQuietly, interval.toMillis(), interval.toMillis(), TimeUnit.MILLISECONDS);

@@ -79,9 +79,9 @@ class IpAddressTest {
     @Test
     void rangeThatCannotBeRightSaysWhatToWriteInstead() {
         assertThatThrownBy(() -> AddressRange.parse("10.0.0.0/33"))
-                .hasMessage("'10.0.0.0/33' is no range of addresses;"
+                .hasMessage("address range is '10.0.0.0/33';"
                         + " write one such as 10.0.0.0/8, 2001:db8::/32 or 192.0.2.7");
         assertThatThrownBy(() -> AddressRange.parse("10.1.0.0/8"))
-                .hasMessage("'10.1.0.0/8' has bits behind its prefix; write 10.0.0.0/8");
+                .hasMessage("address range is '10.1.0.0/8'; write 10.0.0.0/8, without bits behind the prefix");
     }
 }

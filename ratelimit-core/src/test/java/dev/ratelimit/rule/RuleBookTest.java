@@ -72,6 +72,9 @@ class RuleBookTest {
                 .hasMessage("rule 'a': path is 'api/**'; begin it with /, as in /api/**");
         assertThatThrownBy(() -> RuleBook.of(List.of(rule("a", 0, "/api/{id"))))
                 .hasMessageStartingWith("rule 'a': path is '/api/{id'; write a path pattern such as /api/**");
+        assertThatThrownBy(() -> RuleBook.of(
+                        List.of(new Rule("a", 0, "/a", Set.of("GTE"), "ip", List.of("l"), FailurePolicy.OPEN))))
+                .hasMessageStartingWith("rule 'a': methods is 'GTE'; write methods of HTTP: GET, HEAD, POST, PUT");
         assertThatThrownBy(() -> RuleBook.of(List.of(rule("a", 0, "/a"), rule("a", 0, "/b"))))
                 .hasMessage("rule 'a': name is 'a'; give each rule a name of its own");
         assertThatThrownBy(() ->

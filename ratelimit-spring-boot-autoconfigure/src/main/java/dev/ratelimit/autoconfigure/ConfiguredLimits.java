@@ -110,7 +110,7 @@ final class ConfiguredLimits {
             RuleSpec spec = entry.getValue();
             String name = spec.name() == null ? entry.getKey() : spec.name();
             if (spec.path() == null) {
-                throw new InvalidRuleException(name, "path", "", "write a path pattern such as /api/**");
+                throw new InvalidRuleException(name, "path", null, "write a path pattern such as /api/**");
             }
             for (String limit : spec.limits()) {
                 if (limits.find(limit) == null) {

@@ -1,50 +1,37 @@
 package dev.ratelimit.autoconfigure;
 
+import dev.ratelimit.InvalidSettingException;
 import java.util.function.Supplier;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
-/** A property that cannot be right. */
-final class InvalidPropertyException extends IllegalArgumentException {
+/** A property that cannot be right, by its full name. */
+final class InvalidPropertyException extends InvalidSettingException {
 
     private static final long serialVersionUID = 1L;
 
-    /** As all constructors here say it: {@code max-waiting is 0; write a whole number from 1 to 10000000}. */
-    private static final Pattern REFUSAL = Pattern.compile("([a-z0-9-]+) is (.*); (.*)");
-
-    private final String property;
-    private final String value;
-    private final String advice;
-
-    InvalidPropertyException(String property, String value, String advice) {
-        super(property + " is " + value + "; " + advice);
-        this.property = property;
-        this.value = value;
-        this.advice = advice;
+    InvalidPropertyException(String property, @Nullable Object value, String advice) {
+        super(property, value, advice);
     }
 
-    /** Makes a part of values of the configuration, and says of a refused one where it stands. */
-    static <T> T naming(String prefix, Supplier<T> part) {
+    private InvalidPropertyException(String property, InvalidSettingException mistake) {
+        super(null, property, mistake);
+    }
+
+    /** Makes a part of the properties that stand under this prefix, and says of a refused one where it stands. */
+    static <T> T under(String prefix, Supplier<T> part) {
         try {
             return part.get();
-        } catch (IllegalArgumentException e) {
-            Matcher refusal = REFUSAL.matcher(String.valueOf(e.getMessage()));
-            if (!refusal.matches()) {
-                throw e;
-            }
-            throw new InvalidPropertyException(prefix + refusal.group(1), refusal.group(2), refusal.group(3));
+        } catch (InvalidSettingException e) {
+            throw new InvalidPropertyException(prefix + e.property(), e);
         }
     }
 
-    String property() {
-        return property;
-    }
-
-    String value() {
-        return value;
-    }
-
-    String advice() {
-        return advice;
+    /** Makes a part of this property. */
+    static <T> T at(String property, Supplier<T> part) {
+        try {
+            return part.get();
+        } catch (InvalidSettingException e) {
+            throw new InvalidPropertyException(property, e);
+        }
     }
 }

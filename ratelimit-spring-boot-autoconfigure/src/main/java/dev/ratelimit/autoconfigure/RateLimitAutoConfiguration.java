@@ -59,7 +59,7 @@ public final class RateLimitAutoConfiguration {
         if (store.type() == StoreType.POSTGRESQL) {
             throw new InvalidPropertyException(
                     "ratelimit.store.postgresql.url",
-                    "missing",
+                    null,
                     "write the JDBC URL of the database, such as jdbc:postgresql://localhost/app:"
                             + " the application has no PostgreSQL data source whose address is known");
         }
@@ -111,7 +111,7 @@ public final class RateLimitAutoConfiguration {
             ObjectProvider<DecisionListener> listeners) {
         Integer groups = properties.grouping().groupsInFlight();
         int groupsInFlight = groups != null ? groups : store instanceof OwnedStore ? 2 : 1;
-        Grouping grouping = InvalidPropertyException.naming(
+        Grouping grouping = InvalidPropertyException.under(
                 "ratelimit.grouping.",
                 () -> new Grouping(
                         groupsInFlight,
@@ -121,7 +121,7 @@ public final class RateLimitAutoConfiguration {
         return new StoreRateLimiter(
                 store,
                 limits,
-                InvalidPropertyException.naming(
+                InvalidPropertyException.under(
                         "ratelimit.store.",
                         () -> grouping.withDeadline(properties.store().deadline())),
                 listeners.orderedStream().toList());
@@ -130,7 +130,7 @@ public final class RateLimitAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     Upkeep rateLimitUpkeep(LimitStore store, RateLimitProperties properties) {
-        return InvalidPropertyException.naming(
+        return InvalidPropertyException.under(
                 "ratelimit.upkeep.",
                 () -> new Upkeep(store, properties.upkeep().keep())
                         .every(properties.upkeep().interval()));

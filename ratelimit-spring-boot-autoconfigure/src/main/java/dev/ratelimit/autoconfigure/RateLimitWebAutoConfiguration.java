@@ -88,22 +88,14 @@ public final class RateLimitWebAutoConfiguration {
     ClientAddresses rateLimitClientAddresses(RateLimitProperties properties) {
         List<AddressRange> proxies = ranges(
                 "ratelimit.identity.trusted-proxies", properties.identity().trustedProxies());
-        return InvalidPropertyException.naming(
+        return InvalidPropertyException.under(
                 "ratelimit.identity.",
                 () -> new ClientAddresses(proxies, properties.identity().ipv6Prefix()));
     }
 
     private static List<AddressRange> ranges(String property, List<String> written) {
         return written.stream()
-                .map(range -> {
-                    try {
-                        return AddressRange.parse(range);
-                    } catch (IllegalArgumentException e) {
-                        String message = String.valueOf(e.getMessage());
-                        throw new InvalidPropertyException(
-                                property, "'" + range + "'", message.substring(message.indexOf("; ") + 2));
-                    }
-                })
+                .map(range -> InvalidPropertyException.at(property, () -> AddressRange.parse(range)))
                 .toList();
     }
 
@@ -121,13 +113,16 @@ public final class RateLimitWebAutoConfiguration {
             ObjectProvider<Exemptions.Authorities> authorities,
             BeanFactory beans) {
         RateLimitProperties.Exempt exempt = properties.exempt();
-        return new Exemptions(
-                exempt.authorities(),
-                ranges("ratelimit.exempt.addresses", exempt.addresses()),
-                exempt.paths(),
-                MvcPaths.parser(beans),
-                addresses,
-                authorities.getIfAvailable(() -> request -> Set.of()));
+        List<AddressRange> ranges = ranges("ratelimit.exempt.addresses", exempt.addresses());
+        return InvalidPropertyException.at(
+                "ratelimit.exempt.paths",
+                () -> new Exemptions(
+                        exempt.authorities(),
+                        ranges,
+                        exempt.paths(),
+                        MvcPaths.parser(beans),
+                        addresses,
+                        authorities.getIfAvailable(() -> request -> Set.of())));
     }
 
     @Bean

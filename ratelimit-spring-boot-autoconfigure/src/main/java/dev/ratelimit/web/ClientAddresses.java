@@ -1,5 +1,6 @@
 package dev.ratelimit.web;
 
+import dev.ratelimit.InvalidSettingException;
 import dev.ratelimit.rule.AddressRange;
 import dev.ratelimit.rule.IpAddress;
 import jakarta.servlet.ServletRequest;
@@ -44,7 +45,7 @@ public final class ClientAddresses {
      */
     public ClientAddresses(List<AddressRange> trustedProxies, int ipv6Prefix) {
         if (ipv6Prefix < 1 || ipv6Prefix > 128) {
-            throw new IllegalArgumentException("ipv6-prefix is " + ipv6Prefix + "; write a number from 1 to 128");
+            throw new InvalidSettingException("ipv6-prefix", ipv6Prefix, "write a number from 1 to 128");
         }
         this.trustedProxies = List.copyOf(trustedProxies);
         this.ipv6Prefix = ipv6Prefix;

@@ -2,6 +2,7 @@ package dev.ratelimit.web;
 
 import dev.ratelimit.rule.AddressRange;
 import dev.ratelimit.rule.IpAddress;
+import dev.ratelimit.rule.RuleBook;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.List;
 import java.util.Set;
@@ -32,7 +33,8 @@ public final class Exemptions {
             Authorities grantedAuthorities) {
         this.authorities = Set.copyOf(authorities);
         this.addresses = List.copyOf(addresses);
-        this.paths = paths.stream().map(parser::parse).toList();
+        this.paths =
+                paths.stream().map(path -> RuleBook.pattern(path, parser)).toList();
         this.clients = clients;
         this.grantedAuthorities = grantedAuthorities;
     }

@@ -182,14 +182,23 @@ class RateLimitAutoConfigurationTest {
                 "ratelimit.rules.r.key=phone | ratelimit.rules.r.key | 'phone' |"
                         + " Write user, ip, user+ip, session, api-key, header:NAME, bean:NAME, or an expression that"
                         + " begins with # or @, such as #request.getParameter('tenant').",
+                "ratelimit.rules.r.methods=GET,GTE | ratelimit.rules.r.methods | 'GTE' |"
+                        + " Write methods of HTTP: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, TRACE, QUERY, PROPFIND,"
+                        + " PROPPATCH, MKCOL, COPY, MOVE, LOCK, UNLOCK, REPORT, SEARCH.",
+                "ratelimit.exempt.paths=/health,docs/** | ratelimit.exempt.paths | 'docs/**' |"
+                        + " Begin it with /, as in /api/**.",
+                "ratelimit.exempt.paths=/docs/{page | ratelimit.exempt.paths | '/docs/{page' |"
+                        + " Write a path pattern such as /api/** (Expected close capture character after variable name }).",
+                "ratelimit.exempt.addresses=10.0.0.1/8 | ratelimit.exempt.addresses | '10.0.0.1/8' |"
+                        + " Write 10.0.0.0/8, without bits behind the prefix.",
                 "ratelimit.identity.trusted-proxies=10.0.0.300 | ratelimit.identity.trusted-proxies | '10.0.0.300' |"
                         + " Write one such as 10.0.0.0/8, 2001:db8::/32 or 192.0.2.7.",
                 "ratelimit.identity.ipv6-prefix=0 | ratelimit.identity.ipv6-prefix | 0 | Write a number from 1 to 128.",
-                "ratelimit.store.deadline=0s | ratelimit.store.deadline | PT0S |"
+                "ratelimit.store.deadline=0s | ratelimit.store.deadline | '0s' |"
                         + " Write a time of at most 1h, such as 1s.",
                 "ratelimit.grouping.max-waiting=-1 | ratelimit.grouping.max-waiting | -1 |"
                         + " Write a whole number from 1 to 10000000.",
-                "ratelimit.upkeep.interval=0s | ratelimit.upkeep.interval | PT0S |"
+                "ratelimit.upkeep.interval=0s | ratelimit.upkeep.interval | '0s' |"
                         + " Write a time from 1ms to 3660d, such as 10m.",
                 "ratelimit.store.type=postgresql | ratelimit.store.postgresql.url | missing |"
                         + " Write the JDBC URL of the database, such as jdbc:postgresql://localhost/app:"

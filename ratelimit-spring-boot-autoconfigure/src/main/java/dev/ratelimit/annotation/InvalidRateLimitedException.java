@@ -1,0 +1,25 @@
+package dev.ratelimit.annotation;
+
+import dev.ratelimit.InvalidSettingException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A {@link RateLimited} that cannot be right, found when the application starts; or an expression of it that has given
+ * what cannot be right, found with the call.
+ */
+public final class InvalidRateLimitedException extends InvalidSettingException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final String on;
+
+    InvalidRateLimitedException(String on, String attribute, @Nullable Object value, String advice) {
+        super("@RateLimited on " + on, attribute, value, advice);
+        this.on = on;
+    }
+
+    /** The method that it stands on, with the types of its parameters; or the class. */
+    public String on() {
+        return on;
+    }
+}
