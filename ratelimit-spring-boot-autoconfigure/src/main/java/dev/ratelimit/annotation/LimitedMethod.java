@@ -3,20 +3,33 @@ package dev.ratelimit.annotation;
 import dev.ratelimit.FailurePolicy;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.EvaluationException;
 import org.springframework.expression.Expression;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.util.ReflectionUtils;
 
-/** The limits on one method, with their expressions parsed once. */
-record LimitedMethod(List<AnnotatedLimit> limits) {
+/**
+ * The limits on one method, with their expressions parsed once.
+ *
+ * @param ofClass whether they stand on the class and not on the method itself
+ */
+record LimitedMethod(Method method, boolean ofClass, List<AnnotatedLimit> limits) {
 
-    /** One annotation. */
+    /**
+     * One annotation.
+     *
+     * @param on what it stands on, for messages
+     */
     record AnnotatedLimit(
+            String on,
             String name,
             @Nullable Expression key,
             @Nullable Expression cost,
@@ -37,6 +50,32 @@ record LimitedMethod(List<AnnotatedLimit> limits) {
             return expression != null && expression.getExpressionString().contains("#status");
         }
 
+        @Nullable
+        Object key(EvaluationContext arguments) {
+            return key == null ? null : value("key", key, arguments, Object.class);
+        }
+
+        /** What the expression says that the call costs; {@code null} for the cost of the limit. */
+        @Nullable
+        Long cost(EvaluationContext arguments) {
+            return cost == null ? null : value("cost", cost, arguments, Long.class);
+        }
+
+        private <T> @Nullable T value(
+                String attribute, Expression expression, EvaluationContext arguments, Class<T> type) {
+            try {
+                return expression.getValue(arguments, type);
+            } catch (EvaluationException e) {
+                InvalidRateLimitedException mistake = new InvalidRateLimitedException(
+                        on,
+                        attribute,
+                        expression.getExpressionString(),
+                        "write an expression that every call has a value for: " + e.getMessage());
+                mistake.initCause(e);
+                throw mistake;
+            }
+        }
+
         boolean counts(EvaluationContext outcome) {
             return countWhen == null || !Boolean.FALSE.equals(countWhen.getValue(outcome, Boolean.class));
         }
@@ -49,38 +88,50 @@ record LimitedMethod(List<AnnotatedLimit> limits) {
     private static final SpelExpressionParser EXPRESSIONS = new SpelExpressionParser();
 
     static LimitedMethod of(Method method, Class<?> type) {
-        if (AnnotatedElementUtils.hasAnnotation(method, RateLimitExempt.class)) {
-            return new LimitedMethod(List.of());
-        }
         Set<RateLimited> annotations = AnnotatedElementUtils.findMergedRepeatableAnnotations(method, RateLimited.class);
-        if (annotations.isEmpty()) {
+        boolean ofClass = annotations.isEmpty();
+        if (ofClass) {
             annotations = AnnotatedElementUtils.findMergedRepeatableAnnotations(type, RateLimited.class);
         }
+        if (annotations.isEmpty() || isExempt(method, ofClass)) {
+            return new LimitedMethod(method, ofClass, List.of());
+        }
+        String on = ofClass ? type.getTypeName() : described(method, type);
         List<AnnotatedLimit> limits = new ArrayList<>();
         for (RateLimited annotation : annotations) {
             if (annotation.limit().isBlank()) {
-                throw new IllegalStateException(
-                        "@RateLimited on " + method + " names no limit; write @RateLimited(\"login\")");
+                throw new InvalidRateLimitedException(on, "limit", null, "name a limit, as in @RateLimited(\"login\")");
             }
             limits.add(new AnnotatedLimit(
+                    on,
                     annotation.limit(),
-                    parse(method, "key", annotation.key()),
-                    parse(method, "cost", annotation.cost()),
-                    parse(method, "countWhen", annotation.countWhen()),
-                    parse(method, "resetWhen", annotation.resetWhen()),
+                    parse(on, "key", annotation.key()),
+                    parse(on, "cost", annotation.cost()),
+                    parse(on, "countWhen", annotation.countWhen()),
+                    parse(on, "resetWhen", annotation.resetWhen()),
                     annotation.onFailure().length == 0 ? null : annotation.onFailure()[0]));
         }
-        return new LimitedMethod(List.copyOf(limits));
+        return new LimitedMethod(method, ofClass, List.copyOf(limits));
     }
 
-    private static @Nullable Expression parse(Method method, String attribute, String written) {
+    /** What every object has is not what the annotation of a class is about. */
+    private static boolean isExempt(Method method, boolean ofClass) {
+        return AnnotatedElementUtils.hasAnnotation(method, RateLimitExempt.class)
+                || (ofClass && ReflectionUtils.isObjectMethod(method));
+    }
+
+    static String described(Method method, Class<?> type) {
+        return Arrays.stream(method.getParameterTypes())
+                .map(Class::getSimpleName)
+                .collect(Collectors.joining(", ", type.getTypeName() + "." + method.getName() + "(", ")"));
+    }
+
+    private static @Nullable Expression parse(String on, String attribute, String written) {
         try {
             return written.isBlank() ? null : EXPRESSIONS.parseExpression(written);
         } catch (ParseException e) {
-            throw new IllegalStateException(
-                    "@RateLimited on " + method + ": " + attribute + " is '" + written + "', which cannot be read: "
-                            + e.getMessage(),
-                    e);
+            throw new InvalidRateLimitedException(
+                    on, attribute, written, "write an expression that can be read: " + e.getMessage());
         }
     }
 }

@@ -1,8 +1,11 @@
 package dev.ratelimit.annotation;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.ratelimit.Decision;
 import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.LimitRequest;
+import dev.ratelimit.Limits;
 import dev.ratelimit.RateLimitExceededException;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Reservation;
@@ -12,6 +15,7 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -23,7 +27,6 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.context.expression.MethodBasedEvaluationContext;
-import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.MethodClassKey;
 import org.springframework.expression.EvaluationContext;
 
@@ -35,19 +38,18 @@ import org.springframework.expression.EvaluationContext;
  *       back and the call is not made.
  *   <li>The call is made.
  *   <li>Where {@code countWhen} says that it does not count, the charge is taken back, and where {@code resetWhen} says so,
- *       all is forgotten: when the method has returned, when its {@link CompletionStage} is done, or in a web request
- *       when the status of the response is known.
+ *       all is forgotten: when the method has returned, when its {@link CompletionStage} or {@link Callable} is done, or
+ *       in a web request when the status of the response is known.
  * </ol>
  */
 public final class RateLimitedInterceptor implements MethodInterceptor {
 
     private static final Logger log = LoggerFactory.getLogger(RateLimitedInterceptor.class);
 
-    private static final DefaultParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
-
     private static final Subject NOBODY = Subject.of("call", "anyone");
 
     private final RateLimiter limiter;
+    private final Limits limits;
     private final CallContext.Source contexts;
     private final FailurePolicy onFailure;
     private final BeanFactory beans;
@@ -57,8 +59,13 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
      * @param onFailure what happens to a call when no decision can be had, unless its annotation says otherwise
      */
     public RateLimitedInterceptor(
-            RateLimiter limiter, CallContext.Source contexts, FailurePolicy onFailure, BeanFactory beans) {
+            RateLimiter limiter,
+            Limits limits,
+            CallContext.Source contexts,
+            FailurePolicy onFailure,
+            BeanFactory beans) {
         this.limiter = limiter;
+        this.limits = limits;
         this.contexts = contexts;
         this.onFailure = onFailure;
         this.beans = beans;
@@ -66,22 +73,21 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
 
     @Override
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-        List<AnnotatedLimit> limits = limitsOf(invocation);
+        LimitedMethod method = methodOf(invocation);
         CallContext context = contexts.current();
-        if (limits.isEmpty() || context.isExempt()) {
+        if (method.limits().isEmpty() || context.isExempt()) {
             return invocation.proceed();
         }
-        Call call = new Call(invocation, context);
-        call.reserve(limits);
+        Call call = new Call(invocation, method, context);
+        call.reserve();
         return call.proceed();
     }
 
-    private List<AnnotatedLimit> limitsOf(MethodInvocation invocation) {
+    private LimitedMethod methodOf(MethodInvocation invocation) {
         Object target = invocation.getThis();
         Class<?> type = target == null ? invocation.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
         Method method = AopUtils.getMostSpecificMethod(invocation.getMethod(), type);
-        return methods.computeIfAbsent(new MethodClassKey(method, type), key -> LimitedMethod.of(method, type))
-                .limits();
+        return methods.computeIfAbsent(new MethodClassKey(method, type), key -> LimitedMethod.of(method, type));
     }
 
     /** One call of a limited method. */
@@ -94,22 +100,33 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
                 @Nullable AnnotatedLimit settled) {}
 
         private final MethodInvocation invocation;
+        private final LimitedMethod method;
         private final CallContext context;
+        private final @Nullable Object request;
+        private final @Nullable String client;
         private final List<Open> reservations = new ArrayList<>();
 
-        private Call(MethodInvocation invocation, CallContext context) {
+        /** What is known of the request is asked now: when the call is done, the request may be gone. */
+        private Call(MethodInvocation invocation, LimitedMethod method, CallContext context) {
             this.invocation = invocation;
+            this.method = method;
             this.context = context;
+            this.request = context.request();
+            this.client = context.client();
         }
 
-        private void reserve(List<AnnotatedLimit> limits) {
+        private void reserve() {
             EvaluationContext arguments = evaluationContext();
             LimitRequest counted = null;
-            for (AnnotatedLimit limit : limits) {
+            for (AnnotatedLimit limit : method.limits()) {
+                Long cost = cost(limit, arguments);
+                if (cost != null && cost == 0) {
+                    continue;
+                }
                 if (limit.isSettled()) {
-                    reserve(request(null, limit, arguments), limit);
+                    reserve(request(null, limit, cost, arguments), limit);
                 } else {
-                    counted = request(counted, limit, arguments);
+                    counted = request(counted, limit, cost, arguments);
                 }
             }
             if (counted != null) {
@@ -117,29 +134,42 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
             }
         }
 
-        private LimitRequest request(@Nullable LimitRequest so, AnnotatedLimit limit, EvaluationContext arguments) {
+        /** A call may cost nothing; but what the limit can never grant is a mistake of the expression. */
+        private @Nullable Long cost(AnnotatedLimit limit, EvaluationContext arguments) {
+            Long cost = limit.cost(arguments);
+            if (cost != null) {
+                long most = limits.get(limit.name()).capacity();
+                if (cost < 0 || cost > most) {
+                    throw new InvalidRateLimitedException(
+                            limit.on(),
+                            "cost",
+                            cost,
+                            "let " + requireNonNull(limit.cost()).getExpressionString() + " give a number from 0 to "
+                                    + most + ", all that limit '" + limit.name() + "' can grant");
+                }
+            }
+            return cost;
+        }
+
+        private LimitRequest request(
+                @Nullable LimitRequest so, AnnotatedLimit limit, @Nullable Long cost, EvaluationContext arguments) {
             Subject subject = subject(limit, arguments);
+            FailurePolicy policy = limit.onFailure() == null ? onFailure : limit.onFailure();
+            if (so != null && policy == FailurePolicy.OPEN) {
+                policy = so.onFailure(); // one that is closed decides for all
+            }
             if (so != null
                     && so.items().stream()
                             .anyMatch(item -> item.subject().equals(subject)
                                     && item.limitName().equals(limit.name()))) {
-                return so;
+                return so.onFailure(policy);
             }
-            LimitRequest request = so == null
-                    ? LimitRequest.of(subject, limit.name()).onFailure(onFailure)
-                    : so.and(subject, limit.name());
-            if (limit.onFailure() != null) {
-                request = request.onFailure(limit.onFailure());
-            }
-            if (limit.cost() == null) {
-                return request;
-            }
-            Long cost = limit.cost().getValue(arguments, Long.class);
-            return cost == null ? request : request.cost(cost);
+            LimitRequest all = so == null ? LimitRequest.of(subject, limit.name()) : so.and(subject, limit.name());
+            return (cost == null ? all : all.cost(cost)).onFailure(policy);
         }
 
         private Subject subject(AnnotatedLimit limit, EvaluationContext arguments) {
-            Object value = limit.key() == null ? null : limit.key().getValue(arguments);
+            Object value = limit.key(arguments);
             if (value instanceof Subject subject) {
                 return subject;
             }
@@ -179,11 +209,34 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
                 done(null, e);
                 throw e;
             }
+            if (reservations.stream().allMatch(open -> open.settled == null)) {
+                return result;
+            }
             if (result instanceof CompletionStage<?> stage) {
-                return stage.whenComplete(this::done);
+                // The method's own is returned, not the one that follows it: it may be of a type of its own, and
+                // whoever cancels it means the work.
+                CompletionStage<?> unused = stage.whenComplete(this::done);
+                return result;
+            }
+            if (result instanceof Callable<?> later && method.method().getReturnType() == Callable.class) {
+                return settling(later);
             }
             done(result, null);
             return result;
+        }
+
+        private Callable<@Nullable Object> settling(Callable<?> later) {
+            return () -> {
+                Object result;
+                try {
+                    result = later.call();
+                } catch (Throwable e) {
+                    done(null, e);
+                    throw e;
+                }
+                done(result, null);
+                return result;
+            };
         }
 
         private void done(@Nullable Object result, @Nullable Throwable exception) {
@@ -232,10 +285,10 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
 
         private EvaluationContext evaluationContext() {
             MethodBasedEvaluationContext evaluation = new MethodBasedEvaluationContext(
-                    invocation, invocation.getMethod(), invocation.getArguments(), PARAMETER_NAMES);
+                    invocation, method.method(), invocation.getArguments(), Words.PARAMETER_NAMES);
             evaluation.setBeanResolver(new BeanFactoryResolver(beans));
-            evaluation.setVariable("request", context.request());
-            evaluation.setVariable("client", context.client());
+            evaluation.setVariable("request", request);
+            evaluation.setVariable("client", client);
             return evaluation;
         }
     }

@@ -19,6 +19,7 @@ public final class ServletCallContext implements CallContext {
     private final SubjectKeys subjectKeys;
     private final Exemptions exemptions;
     private final RateLimitHeaders headers;
+    private final AfterResponse afterResponse;
 
     private ServletCallContext(
             ServletRequestAttributes attributes,
@@ -29,6 +30,7 @@ public final class ServletCallContext implements CallContext {
         this.subjectKeys = subjectKeys;
         this.exemptions = exemptions;
         this.headers = headers;
+        this.afterResponse = AfterResponse.of(attributes.getRequest());
     }
 
     /** Finds the request of the current thread; a thread that serves none makes its calls outside of the web. */
@@ -58,7 +60,7 @@ public final class ServletCallContext implements CallContext {
 
     @Override
     public boolean afterResponse(IntConsumer work) {
-        AfterResponse.add(request(), work);
+        afterResponse.add(work);
         return true;
     }
 

@@ -1,26 +1,37 @@
 package dev.ratelimit.autoconfigure;
 
+import dev.ratelimit.Limits;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.annotation.CallContext;
 import dev.ratelimit.annotation.RateLimited;
+import dev.ratelimit.annotation.RateLimitedCheck;
 import dev.ratelimit.annotation.RateLimitedInterceptor;
 import org.springframework.aop.Advisor;
+import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.support.ComposablePointcut;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.Ordered;
+import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotationMetadata;
 
 /** Applies {@link RateLimited} to beans, in the web and outside of it. */
 @AutoConfiguration(after = RateLimitAutoConfiguration.class)
 @ConditionalOnProperty(name = "ratelimit.enabled", matchIfMissing = true)
+@Import(RateLimitedAutoConfiguration.ProxyRegistrar.class)
 public final class RateLimitedAutoConfiguration {
 
     /**
@@ -32,6 +43,7 @@ public final class RateLimitedAutoConfiguration {
     @ConditionalOnMissingBean(name = "rateLimitedAdvisor")
     static Advisor rateLimitedAdvisor(
             ObjectProvider<RateLimiter> limiter,
+            ObjectProvider<Limits> limits,
             ObjectProvider<CallContext.Source> contexts,
             ObjectProvider<RateLimitProperties> properties,
             BeanFactory beans) {
@@ -44,11 +56,47 @@ public final class RateLimitedAutoConfiguration {
                 annotated,
                 new LazyInterceptor(() -> new RateLimitedInterceptor(
                         limiter.getObject(),
+                        limits.getObject(),
                         contexts.getIfAvailable(() -> () -> CallContext.NONE),
                         properties.getObject().onFailure(),
                         beans)));
         // Before a transaction is begun: a call that waits for its limit holds no connection of the application.
         advisor.setOrder(Ordered.LOWEST_PRECEDENCE - 100);
         return advisor;
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    static RateLimitedCheck rateLimitedCheck(
+            Limits limits,
+            ConfigurableListableBeanFactory beans,
+            @Qualifier("rateLimitedAdvisor") Advisor advisor,
+            Environment environment) {
+        return new RateLimitedCheck(limits, beans, advisor, ProxyRegistrar.isProxyTargetClass(environment));
+    }
+
+    /**
+     * Sees to it that there are proxies, as {@code @Transactional} does: {@code spring.aop.auto=false} says that an
+     * application has no use for AspectJ, not that its annotations shall have no effect.
+     */
+    static final class ProxyRegistrar implements ImportBeanDefinitionRegistrar {
+
+        private final Environment environment;
+
+        ProxyRegistrar(Environment environment) {
+            this.environment = environment;
+        }
+
+        @Override
+        public void registerBeanDefinitions(AnnotationMetadata importing, BeanDefinitionRegistry registry) {
+            AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
+            if (isProxyTargetClass(environment)) {
+                AopConfigUtils.forceAutoProxyCreatorToUseClassProxying(registry);
+            }
+        }
+
+        static boolean isProxyTargetClass(Environment environment) {
+            return environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true);
+        }
     }
 }

@@ -9,40 +9,51 @@ import java.util.List;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** What waits for the status of the response. The filter runs it when the request is done, asynchronous ones too. */
+/**
+ * What waits for the status of the response. The filter runs it when the request is done, asynchronous ones too. Safe
+ * for use by many threads; and after the request, which is then another's.
+ */
 public final class AfterResponse {
 
     private static final String WAITING = AfterResponse.class.getName();
 
     private final List<IntConsumer> work = new ArrayList<>();
 
+    /** Of the response, once it is known. */
+    private @Nullable Integer known;
+
     private AfterResponse() {}
 
-    /** Runs the work with the status of the response, once the request is done. */
-    public static void add(HttpServletRequest request, IntConsumer work) {
-        AfterResponse waiting = of(request);
+    /** What waits for the response to this request. */
+    public static AfterResponse of(HttpServletRequest request) {
+        AfterResponse waiting = (AfterResponse) request.getAttribute(WAITING);
         if (waiting == null) {
             waiting = new AfterResponse();
             request.setAttribute(WAITING, waiting);
         }
-        synchronized (waiting) {
-            waiting.work.add(work);
-        }
+        return waiting;
     }
 
-    private static @Nullable AfterResponse of(HttpServletRequest request) {
-        return (AfterResponse) request.getAttribute(WAITING);
+    /** Runs the work with the status of the response, once the request is done; now, if it is. */
+    public void add(IntConsumer later) {
+        Integer status;
+        synchronized (this) {
+            status = known;
+            if (status == null) {
+                work.add(later);
+            }
+        }
+        if (status != null) {
+            later.accept(status);
+        }
     }
 
     /** The chain has returned; {@code failed} if it threw, so that the status is not written yet. */
     static void chainReturned(HttpServletRequest request, HttpServletResponse response, boolean failed) {
-        AfterResponse waiting = of(request);
-        if (waiting == null) {
-            return;
-        }
         if (request.isAsyncStarted()) {
-            request.getAsyncContext().addListener(waiting.new OnCompletion(response));
-        } else {
+            // Whether or not anything waits yet: what the asynchronous part calls is added later.
+            request.getAsyncContext().addListener(of(request).new OnCompletion(response));
+        } else if (request.getAttribute(WAITING) instanceof AfterResponse waiting) {
             waiting.run(failed ? HttpServletResponse.SC_INTERNAL_SERVER_ERROR : response.getStatus());
         }
     }
@@ -50,6 +61,7 @@ public final class AfterResponse {
     private void run(int status) {
         List<IntConsumer> now;
         synchronized (this) {
+            known = status;
             now = List.copyOf(work);
             work.clear();
         }

@@ -1,0 +1,165 @@
+package dev.ratelimit.annotation;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.Limits;
+import dev.ratelimit.annotation.LimitedMethod.AnnotatedLimit;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.MethodIntrospector;
+import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.expression.Expression;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Looks at every {@link RateLimited} when the application starts, so that a mistake in one stops the start and not a
+ * call: a limit that does not exist, a cost that it can never grant, a word that no expression knows, a method that no
+ * proxy sees.
+ */
+public final class RateLimitedCheck implements SmartInitializingSingleton {
+
+    private static final Logger log = LoggerFactory.getLogger(RateLimitedCheck.class);
+
+    private final Limits limits;
+    private final ConfigurableListableBeanFactory beans;
+    private final Advisor advisor;
+    private final boolean proxyTargetClass;
+
+    /**
+     * @param advisor what a limited bean must be advised by
+     * @param proxyTargetClass whether proxies are subclasses, even where a bean has interfaces
+     */
+    public RateLimitedCheck(
+            Limits limits, ConfigurableListableBeanFactory beans, Advisor advisor, boolean proxyTargetClass) {
+        this.limits = limits;
+        this.beans = beans;
+        this.advisor = advisor;
+        this.proxyTargetClass = proxyTargetClass;
+    }
+
+    @Override
+    public void afterSingletonsInstantiated() {
+        Set<Class<?>> unlimited = new HashSet<>();
+        for (String name : beans.getBeanNamesForType(Object.class, true, false)) {
+            Class<?> type = typeOf(name);
+            if (type == null || unlimited.contains(type)) {
+                continue;
+            }
+            Collection<LimitedMethod> methods = limitedMethods(type);
+            if (methods.isEmpty()) {
+                unlimited.add(type);
+            } else {
+                methods.forEach(method -> check(method, type));
+                warnIfNotAdvised(name, methods.iterator().next());
+            }
+        }
+    }
+
+    private @Nullable Class<?> typeOf(String bean) {
+        Class<?> type = AutoProxyUtils.determineTargetClass(beans, bean);
+        if (type == null || type.getName().startsWith("org.springframework.")) {
+            return null;
+        }
+        return AnnotationUtils.isCandidateClass(type, RateLimited.class) ? ClassUtils.getUserClass(type) : null;
+    }
+
+    static Collection<LimitedMethod> limitedMethods(Class<?> type) {
+        return MethodIntrospector.selectMethods(type, (Method method) -> {
+                    LimitedMethod limited = LimitedMethod.of(method, type);
+                    return limited.limits().isEmpty() ? null : limited;
+                })
+                .values();
+    }
+
+    private void check(LimitedMethod method, Class<?> type) {
+        requireSeenByProxies(method, type);
+        for (AnnotatedLimit limit : method.limits()) {
+            Limit named = limits.find(limit.name());
+            if (named == null) {
+                throw new InvalidRateLimitedException(
+                        limit.on(),
+                        "limit",
+                        limit.name(),
+                        limits.names().isEmpty()
+                                ? "define it under ratelimit.limits"
+                                : "name one of " + String.join(", ", new TreeSet<>(limits.names()))
+                                        + ", or define it under ratelimit.limits");
+            }
+            requireCost(limit, named);
+            if (!method.ofClass()) {
+                Words.requireKnown(method.method(), limit);
+            }
+        }
+    }
+
+    /** A method of its class alone may be final where it is inherited: there is nothing that could be written there. */
+    private void requireSeenByProxies(LimitedMethod limited, Class<?> type) {
+        Method method = limited.method();
+        boolean own = !limited.ofClass()
+                || (Modifier.isPublic(method.getModifiers())
+                        && method.getDeclaringClass().equals(type));
+        boolean subclassed = proxyTargetClass || type.getInterfaces().length == 0;
+        int hiding = Modifier.PRIVATE | Modifier.STATIC | (subclassed ? Modifier.FINAL : 0);
+        if (limited.ofClass()) {
+            hiding &= Modifier.FINAL;
+        }
+        int hidden = method.getModifiers() & hiding;
+        if (own && hidden != 0) {
+            throw new InvalidRateLimitedException(
+                    LimitedMethod.described(method, type),
+                    "modifier",
+                    Modifier.toString(hidden),
+                    "leave it out, or the annotation: a proxy does not see calls of such a method"
+                            + (limited.ofClass() ? "; or add @RateLimitExempt" : ""));
+        }
+    }
+
+    private static void requireCost(AnnotatedLimit limit, Limit named) {
+        Expression written = limit.cost();
+        if (written == null || !Words.isConstant(written)) {
+            return;
+        }
+        String advice = "write a whole number from 1 to " + named.capacity() + ", all that limit '" + named.name()
+                + "' can grant";
+        Long cost;
+        try {
+            cost = written.getValue(Long.class);
+        } catch (RuntimeException e) {
+            throw new InvalidRateLimitedException(limit.on(), "cost", written.getExpressionString(), advice);
+        }
+        if (cost == null || cost < 1 || cost > named.capacity()) {
+            throw new InvalidRateLimitedException(limit.on(), "cost", written.getExpressionString(), advice);
+        }
+    }
+
+    /** Only a warning: in a test the bean may have been replaced on purpose. */
+    private void warnIfNotAdvised(String name, LimitedMethod method) {
+        Object bean = beans.containsSingleton(name) && !beans.isFactoryBean(name) ? beans.getSingleton(name) : null;
+        if (bean != null && !isAdvised(bean)) {
+            log.warn(
+                    "@RateLimited on {} limits no call of bean '{}': it has no proxy, perhaps since it was made too early,"
+                            + " for a BeanPostProcessor that needs it",
+                    method.limits().get(0).on(),
+                    name);
+        }
+    }
+
+    private boolean isAdvised(Object bean) {
+        return bean instanceof Advised advised
+                ? Arrays.asList(advised.getAdvisors()).contains(advisor)
+                : AopUtils.isAopProxy(bean);
+    }
+}
