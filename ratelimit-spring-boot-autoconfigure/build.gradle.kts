@@ -42,3 +42,8 @@ dependencies {
     annotationProcessor(platform("org.springframework.boot:spring-boot-dependencies:4.1.1"))
     annotationProcessor("org.springframework.boot:spring-boot-configuration-processor")
 }
+
+// The processor adds the hints of additional-spring-configuration-metadata.json to what it generates.
+tasks.named<JavaCompile>("compileJava") {
+    inputs.files(tasks.named("processResources"))
+}

@@ -36,25 +36,25 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
     private final Limits limits;
     private final ConfigurableListableBeanFactory beans;
     private final Advisor advisor;
-    private final boolean proxyTargetClass;
+    private final RateLimitedPointcut pointcut;
 
     /**
      * @param advisor what a limited bean must be advised by
-     * @param proxyTargetClass whether proxies are subclasses, even where a bean has interfaces
+     * @param pointcut which methods it advises
      */
     public RateLimitedCheck(
-            Limits limits, ConfigurableListableBeanFactory beans, Advisor advisor, boolean proxyTargetClass) {
+            Limits limits, ConfigurableListableBeanFactory beans, Advisor advisor, RateLimitedPointcut pointcut) {
         this.limits = limits;
         this.beans = beans;
         this.advisor = advisor;
-        this.proxyTargetClass = proxyTargetClass;
+        this.pointcut = pointcut;
     }
 
     @Override
     public void afterSingletonsInstantiated() {
         Set<Class<?>> unlimited = new HashSet<>();
         for (String name : beans.getBeanNamesForType(Object.class, true, false)) {
-            Class<?> type = typeOf(name);
+            Class<?> type = typeOf(name, beans);
             if (type == null || unlimited.contains(type)) {
                 continue;
             }
@@ -68,7 +68,8 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
         }
     }
 
-    private @Nullable Class<?> typeOf(String bean) {
+    /** The class of a bean that may have limits. */
+    static @Nullable Class<?> typeOf(String bean, ConfigurableListableBeanFactory beans) {
         Class<?> type = AutoProxyUtils.determineTargetClass(beans, bean);
         if (type == null || type.getName().startsWith("org.springframework.")) {
             return null;
@@ -111,8 +112,7 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
         boolean own = !limited.ofClass()
                 || (Modifier.isPublic(method.getModifiers())
                         && method.getDeclaringClass().equals(type));
-        boolean subclassed = proxyTargetClass || type.getInterfaces().length == 0;
-        int hiding = Modifier.PRIVATE | Modifier.STATIC | (subclassed ? Modifier.FINAL : 0);
+        int hiding = Modifier.PRIVATE | Modifier.STATIC | (pointcut.isSubclassed(type) ? Modifier.FINAL : 0);
         if (limited.ofClass()) {
             hiding &= Modifier.FINAL;
         }

@@ -22,7 +22,7 @@ final class ConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<Invalid
 
     private static String what(InvalidSettingException cause) {
         if (cause instanceof InvalidRateLimitedException annotation) {
-            return "An annotation @RateLimited cannot be right:\n\n    On: " + annotation.on() + "\n    Attribute: "
+            return "An annotation @RateLimited cannot be right:\n\n    On: " + annotation.on() + "\n    Property: "
                     + annotation.property();
         }
         return "The configuration of rate limits cannot be right:\n\n    Property: " + prefix(cause) + cause.property();

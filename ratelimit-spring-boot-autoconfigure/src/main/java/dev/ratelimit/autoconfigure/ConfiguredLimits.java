@@ -61,7 +61,10 @@ final class ConfiguredLimits {
             }
             properties.putAll(properties(base, descendants));
         }
-        put(properties, "algorithm", spec.algorithm());
+        put(
+                properties,
+                "algorithm",
+                spec.algorithm() == null ? null : spec.algorithm().written());
         put(properties, "max-requests", spec.maxRequests());
         put(properties, "window", spec.window());
         put(properties, "zone", spec.zone());

@@ -4,6 +4,7 @@ import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.store.jdbc.SqliteFile.Synchronous;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -43,7 +44,7 @@ record RateLimitProperties(
      * A limit as it is written; what belongs to another algorithm is refused.
      *
      * @param base the name of a limit whose properties apply where this one says nothing
-     * @param algorithm how it counts: fixed-window, sliding-window, sliding-log, token-bucket, leaky-bucket
+     * @param algorithm how it counts
      * @param maxRequests windows and logs: the most requests in a window
      * @param window windows and logs: a time such as 1m; for fixed-window also hour, day, week or month
      * @param zone the time zone of a window of the calendar, such as Europe/Berlin
@@ -59,7 +60,7 @@ record RateLimitProperties(
      */
     record LimitSpec(
             @Nullable String base,
-            @Nullable String algorithm,
+            @Nullable AlgorithmName algorithm,
             @Nullable String maxRequests,
             @Nullable String window,
             @Nullable String zone,
@@ -72,6 +73,20 @@ record RateLimitProperties(
             @Nullable String minInterval,
             @Nullable List<PenaltySpec> penalties,
             @Nullable String forgetAfter) {}
+
+    /** The algorithms; a type of its own so that editors complete it. */
+    enum AlgorithmName {
+        FIXED_WINDOW,
+        SLIDING_WINDOW,
+        SLIDING_LOG,
+        TOKEN_BUCKET,
+        LEAKY_BUCKET;
+
+        /** As it is written in configuration. */
+        String written() {
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
+    }
 
     /**
      * A tier of penalties.
@@ -137,7 +152,7 @@ record RateLimitProperties(
      * Where the filters stand. Spring Security's stands at -100.
      *
      * @param orderBeforeAuthentication the order of the filter for rules that do not need to know the user
-     * @param orderAfterAuthentication the order of the filter for rules that do
+     * @param orderAfterAuthentication the order of the filter for rules that need to know the user
      */
     record Filter(
             @DefaultValue("-110") int orderBeforeAuthentication,
@@ -146,7 +161,7 @@ record RateLimitProperties(
     /**
      * Where state is kept.
      *
-     * @param type auto takes the PostgreSQL database of the application if it has one, else an SQLite file
+     * @param type the kind of store
      * @param deadline how long a request waits for a decision at most
      * @param sqlite the SQLite file
      * @param postgresql the PostgreSQL database
@@ -168,8 +183,8 @@ record RateLimitProperties(
     /**
      * The SQLite file.
      *
-     * @param path where it is
-     * @param synchronous full puts every decision on the disk before it is answered
+     * @param path where the SQLite file is
+     * @param synchronous whether every decision is put on the disk before it is answered
      */
     record Sqlite(
             @DefaultValue("ratelimit.db") String path,
@@ -178,7 +193,7 @@ record RateLimitProperties(
     /**
      * The PostgreSQL database.
      *
-     * @param url its JDBC URL; without one, the database of the application
+     * @param url the JDBC URL of the database; without one, the database of the application
      * @param username the user, if the URL names none
      * @param password the password, if the URL names none
      * @param schema the schema of the tables, which is created if it does not exist
@@ -213,8 +228,8 @@ record RateLimitProperties(
     /**
      * How expired state is deleted.
      *
-     * @param interval how often
-     * @param keep how long it is kept after it has expired
+     * @param interval how often expired state is deleted
+     * @param keep how long state is kept after it has expired
      */
     record UpkeepSpec(
             @DefaultValue("10m") Duration interval,

@@ -1,14 +1,30 @@
 package dev.ratelimit.autoconfigure;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
-/** What a native image must be told: the migrations are resources. */
+/** What a native image must be told: the migrations are resources, and expressions call methods of the request. */
 final class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
+
+    /** What {@code #request} and {@code #principal} are: on Tomcat, and behind Spring Security. */
+    private static final List<String> SEEN_BY_EXPRESSIONS = List.of(
+            "java.security.Principal",
+            "jakarta.servlet.http.HttpServletRequest",
+            "jakarta.servlet.http.HttpServletRequestWrapper",
+            "org.apache.catalina.connector.RequestFacade",
+            "org.springframework.security.web.servletapi.SecurityContextHolderAwareRequestWrapper",
+            "org.springframework.security.web.servletapi.HttpServlet3RequestFactory"
+                    + "$Servlet3SecurityContextHolderAwareRequestWrapper",
+            "org.springframework.security.authentication.AbstractAuthenticationToken");
 
     @Override
     public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
         hints.resources().registerPattern("dev/ratelimit/schema/*/*.sql");
+        for (String type : SEEN_BY_EXPRESSIONS) {
+            hints.reflection().registerTypeIfPresent(classLoader, type, MemberCategory.INVOKE_PUBLIC_METHODS);
+        }
     }
 }

@@ -6,11 +6,10 @@ import dev.ratelimit.annotation.CallContext;
 import dev.ratelimit.annotation.RateLimited;
 import dev.ratelimit.annotation.RateLimitedCheck;
 import dev.ratelimit.annotation.RateLimitedInterceptor;
+import dev.ratelimit.annotation.RateLimitedPointcut;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.config.AopConfigUtils;
-import org.springframework.aop.support.ComposablePointcut;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
-import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -46,14 +45,10 @@ public final class RateLimitedAutoConfiguration {
             ObjectProvider<Limits> limits,
             ObjectProvider<CallContext.Source> contexts,
             ObjectProvider<RateLimitProperties> properties,
+            Environment environment,
             BeanFactory beans) {
-        ComposablePointcut annotated = new ComposablePointcut(
-                        new AnnotationMatchingPointcut(null, RateLimited.class, true))
-                .union(new AnnotationMatchingPointcut(RateLimited.class, true))
-                .union(new AnnotationMatchingPointcut(null, RateLimited.Several.class, true))
-                .union(new AnnotationMatchingPointcut(RateLimited.Several.class, true));
         DefaultPointcutAdvisor advisor = new DefaultPointcutAdvisor(
-                annotated,
+                pointcut(environment),
                 new LazyInterceptor(() -> new RateLimitedInterceptor(
                         limiter.getObject(),
                         limits.getObject(),
@@ -72,7 +67,11 @@ public final class RateLimitedAutoConfiguration {
             ConfigurableListableBeanFactory beans,
             @Qualifier("rateLimitedAdvisor") Advisor advisor,
             Environment environment) {
-        return new RateLimitedCheck(limits, beans, advisor, ProxyRegistrar.isProxyTargetClass(environment));
+        return new RateLimitedCheck(limits, beans, advisor, pointcut(environment));
+    }
+
+    private static RateLimitedPointcut pointcut(Environment environment) {
+        return new RateLimitedPointcut(ProxyRegistrar.isProxyTargetClass(environment));
     }
 
     /**

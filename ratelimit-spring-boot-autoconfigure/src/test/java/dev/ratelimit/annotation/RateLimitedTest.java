@@ -3,20 +3,29 @@ package dev.ratelimit.annotation;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Limits;
 import dev.ratelimit.Rate;
 import dev.ratelimit.RateLimitExceededException;
+import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.MemoryLimitStore;
+import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.Pruned;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -88,12 +97,45 @@ class RateLimitedTest {
         public CompletionStage<String> later(CompletableFuture<String> result) {
             return result;
         }
+
+        @RateLimited(limit = "two", countWhen = "#result == 'bad'")
+        public Task task() {
+            return new Task();
+        }
+
+        @RateLimited(limit = "two", countWhen = "#result == 'bad'")
+        public Callable<String> whenCalled(String word) {
+            return () -> word;
+        }
+
+        @RateLimited(limit = "two", key = "#list[0]")
+        public void byFirst(List<String> list) {}
+
+        @RateLimited(limit = "two", onFailure = FailurePolicy.CLOSED)
+        @RateLimited(limit = "ten", onFailure = FailurePolicy.OPEN)
+        public void closedThenOpen() {}
+
+        @RateLimited(limit = "two", onFailure = FailurePolicy.OPEN)
+        @RateLimited(limit = "ten", onFailure = FailurePolicy.CLOSED)
+        public void openThenClosed() {}
+
+        @RateLimited(limit = "two", onFailure = FailurePolicy.OPEN)
+        @RateLimited(limit = "ten")
+        public void openThenDefault() {}
     }
+
+    /** A future of a type of its own. */
+    static class Task extends CompletableFuture<String> {}
 
     @RateLimited("two")
     static class Mailer {
 
         public void send() {}
+
+        @Override
+        public String toString() {
+            return "mailer";
+        }
 
         @RateLimitExempt
         public void ping() {}
@@ -110,13 +152,37 @@ class RateLimitedTest {
     @RateLimited("ten")
     static class Lenient extends Base {}
 
+    static final class FragileStore implements LimitStore {
+
+        private final LimitStore store = new MemoryLimitStore();
+        private volatile boolean failing;
+
+        @Override
+        public List<Answer> decide(List<Operation> group) {
+            if (failing) {
+                throw new LimitStoreException("on fire", new IllegalStateException("on fire"));
+            }
+            return store.decide(group);
+        }
+
+        @Override
+        public Pruned prune(long keepMicros) {
+            return store.prune(keepMicros);
+        }
+
+        @Override
+        public void close() {
+            store.close();
+        }
+    }
+
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
     static class Application {
 
         @Bean
-        LimitStore store() {
-            return new MemoryLimitStore();
+        FragileStore store() {
+            return new FragileStore();
         }
 
         @Bean
@@ -191,6 +257,49 @@ class RateLimitedTest {
         assertThat(jobs.print(4)).isEqualTo(4);
         assertThatThrownBy(() -> jobs.print(2)).isInstanceOf(RateLimitExceededException.class);
         assertThat(jobs.print(1)).isEqualTo(1);
+    }
+
+    @Test
+    void callThatCostsNothingPassesThoughTheLimitIsUsedUp() {
+        jobs.print(5);
+        assertThatThrownBy(() -> jobs.print(1)).isInstanceOf(RateLimitExceededException.class);
+
+        assertThat(jobs.print(0)).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, 6})
+    void costThatTheLimitCanNeverGrantIsSaidWithMethodExpressionAndValue(int pages) {
+        assertThatThrownBy(() -> jobs.print(pages))
+                .isInstanceOf(InvalidRateLimitedException.class)
+                .hasMessage("@RateLimited on " + Jobs.class.getTypeName() + ".print(int): cost is " + 2 * pages
+                        + "; let #pages * 2 give a number from 0 to 10, all that limit 'ten' can grant");
+        assertThat(jobs.print(5)).isEqualTo(5);
+    }
+
+    @Test
+    void keyWithoutAValueIsSaidWithMethodAndExpression() {
+        assertThatThrownBy(() -> jobs.byFirst(List.of()))
+                .isInstanceOf(InvalidRateLimitedException.class)
+                .hasMessageStartingWith("@RateLimited on " + Jobs.class.getTypeName()
+                        + ".byFirst(List): key is '#list[0]'; write an expression that every call has a value for: ");
+    }
+
+    @Test
+    void annotationThatIsClosedDecidesForAllWhenTheStoreFails() {
+        application.getBean(FragileStore.class).failing = true;
+
+        assertThatThrownBy(jobs::closedThenOpen).isInstanceOf(RateLimitExceededException.class);
+        assertThatThrownBy(jobs::openThenClosed).isInstanceOf(RateLimitExceededException.class);
+        jobs.openThenDefault();
+    }
+
+    @Test
+    void whatEveryObjectHasIsNotLimitedWithItsClass() {
+        for (int i = 0; i < 5; i++) {
+            assertThat(mailer.toString()).isEqualTo("mailer");
+        }
+        mailer.send();
     }
 
     @Test
@@ -285,5 +394,32 @@ class RateLimitedTest {
 
         jobs.later(new CompletableFuture<>());
         assertThatThrownBy(() -> jobs.later(new CompletableFuture<>())).isInstanceOf(RateLimitExceededException.class);
+    }
+
+    @Test
+    void futureIsTheOneThatTheMethodReturned() {
+        CompletableFuture<String> result = new CompletableFuture<>();
+
+        assertThat(jobs.later(result)).isSameAs(result);
+        assertThat(jobs.task()).isInstanceOf(Task.class);
+    }
+
+    @Test
+    void futureThatIsCancelledIsSettled() {
+        jobs.later(new CompletableFuture<>());
+        jobs.later(new CompletableFuture<>()).toCompletableFuture().cancel(true);
+
+        jobs.later(new CompletableFuture<>());
+    }
+
+    @Test
+    void resultThatIsCalledForIsSettledWhenItIsThere() throws Exception {
+        Callable<String> first = jobs.whenCalled("good");
+        jobs.whenCalled("bad").call();
+        assertThatThrownBy(() -> jobs.whenCalled("good")).isInstanceOf(RateLimitExceededException.class);
+
+        assertThat(first.call()).isEqualTo("good");
+
+        jobs.whenCalled("bad");
     }
 }

@@ -1,6 +1,7 @@
 package dev.ratelimit.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.Limit;
@@ -14,19 +15,28 @@ import dev.ratelimit.store.jdbc.SqliteLimitStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.ConfigDataApplicationContextInitializer;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
+@ExtendWith(OutputCaptureExtension.class)
 class RateLimitAutoConfigurationTest {
 
     private static final AutoConfigurations OURS = AutoConfigurations.of(
@@ -154,11 +164,84 @@ class RateLimitAutoConfigurationTest {
     }
 
     @Test
+    void requestWaitsForADecisionNoLongerThan100MillisecondsByDefault() {
+        web.run(context -> assertThat(
+                        context.getBean(RateLimitProperties.class).store().deadline())
+                .isEqualTo(Duration.ofMillis(100)));
+    }
+
+    @Test
     void propertyThatDoesNotExistStopsTheStart() {
         web.withPropertyValues("ratelimit.store.sqlite.file=x.db").run(context -> {
             assertThat(context).hasFailed();
             assertThat(context.getStartupFailure()).rootCause().hasMessageContaining("ratelimit.store.sqlite.file");
         });
+    }
+
+    /** Boot says this one, and knows the values since the property has a type of its own. */
+    @Test
+    void algorithmThatDoesNotExistStopsTheStartAndTheOnesThatDoAreNamed(CapturedOutput output) {
+        SpringApplication spring = new SpringApplication(RateLimitAutoConfiguration.class);
+        spring.setWebApplicationType(WebApplicationType.NONE);
+
+        assertThatThrownBy(() -> spring.run("--ratelimit.limits.a.algorithm=magic"))
+                .isInstanceOf(RuntimeException.class);
+
+        assertThat(output)
+                .contains(
+                        "APPLICATION FAILED TO START",
+                        "Property: ratelimit.limits.a.algorithm",
+                        "Value: \"magic\"",
+                        "The following values are valid",
+                        "FIXED_WINDOW",
+                        "LEAKY_BUCKET");
+    }
+
+    @Test
+    void mistakeIsSaidWhereAnApplicationFailsToStart(CapturedOutput output) {
+        SpringApplication spring = new SpringApplication(RateLimitAutoConfiguration.class);
+        spring.setWebApplicationType(WebApplicationType.NONE);
+
+        assertThatThrownBy(() -> spring.run("--ratelimit.store.type=memory", "--ratelimit.upkeep.keep=-1s"))
+                .isInstanceOf(RuntimeException.class);
+
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START", "Property: ratelimit.upkeep.keep", "Write a time of at most");
+    }
+
+    @Test
+    void profileOverridesOneLimitAndOneRuleAndLeavesTheOthers() {
+        WebApplicationContextRunner profiles = web.withInitializer(new ConfigDataApplicationContextInitializer())
+                .withPropertyValues("spring.config.location=classpath:profiles/");
+        profiles.run(context -> {
+            Limits limits = context.getBean(Limits.class);
+            assertThat(limits.get("api").capacity()).isEqualTo(100);
+            assertThat(limits.get("login").capacity()).isEqualTo(5);
+            assertThat(keys(context)).containsExactlyInAnyOrder("api by user", "login by ip");
+        });
+        profiles.withPropertyValues("spring.profiles.active=strict").run(context -> {
+            Limits limits = context.getBean(Limits.class);
+            assertThat(limits.get("api"))
+                    .isEqualTo(Limit.named("api")
+                            .slidingWindow(10, Duration.ofMinutes(1))
+                            .penalty(1, Duration.ofMinutes(1))
+                            .build());
+            assertThat(limits.get("login").capacity()).isEqualTo(5);
+            assertThat(keys(context)).containsExactlyInAnyOrder("api by user+ip", "login by ip");
+            assertThat(context.getBean(RuleBook.class).rules())
+                    .filteredOn(rule -> rule.name().equals("api"))
+                    .singleElement()
+                    .satisfies(rule -> {
+                        assertThat(rule.path()).isEqualTo("/api/**");
+                        assertThat(rule.limits()).containsExactly("api");
+                    });
+        });
+    }
+
+    private static List<String> keys(ApplicationContext context) {
+        return context.getBean(RuleBook.class).rules().stream()
+                .map(rule -> rule.name() + " by " + rule.key())
+                .toList();
     }
 
     @ParameterizedTest
@@ -169,8 +252,6 @@ class RateLimitAutoConfigurationTest {
                         + " Write a whole number from 1 to 1000000000000.",
                 "ratelimit.limits.a.window=soon | ratelimit.limits.a.window | 'soon' |"
                         + " Write a time such as 1m, or hour, day, week or month.",
-                "ratelimit.limits.a.algorithm=magic | ratelimit.limits.a.algorithm | 'magic' |"
-                        + " Write one of fixed-window, sliding-window, sliding-log, token-bucket, leaky-bucket.",
                 "ratelimit.limits.a.burst=3 | ratelimit.limits.a.burst | '3' |"
                         + " Leave it out: fixed-window takes algorithm, cost, forget-after, max-requests, min-interval,"
                         + " penalties, window, zone.",

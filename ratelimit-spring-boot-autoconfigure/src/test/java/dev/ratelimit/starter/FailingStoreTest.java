@@ -27,8 +27,8 @@ class FailingStoreTest {
     static final class SickStore implements LimitStore {
 
         private final LimitStore healthy = new MemoryLimitStore();
-        private volatile boolean failing;
-        private volatile CountDownLatch stall = new CountDownLatch(0);
+        volatile boolean failing;
+        volatile CountDownLatch stall = new CountDownLatch(0);
 
         @Override
         public List<Answer> decide(List<Operation> group) {

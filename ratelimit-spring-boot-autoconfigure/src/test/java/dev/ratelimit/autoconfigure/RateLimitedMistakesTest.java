@@ -1,0 +1,284 @@
+package dev.ratelimit.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ratelimit.RateLimitExceededException;
+import dev.ratelimit.annotation.RateLimitExempt;
+import dev.ratelimit.annotation.RateLimited;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** A mistake in an annotation stops the start, not a call. */
+@ExtendWith(OutputCaptureExtension.class)
+class RateLimitedMistakesTest {
+
+    private static final String HERE = RateLimitedMistakesTest.class.getName() + "$";
+
+    private final ApplicationContextRunner application = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(
+                    AopAutoConfiguration.class, RateLimitAutoConfiguration.class, RateLimitedAutoConfiguration.class))
+            .withPropertyValues(
+                    "ratelimit.store.type=memory",
+                    "ratelimit.limits.two.algorithm=fixed-window",
+                    "ratelimit.limits.two.max-requests=2",
+                    "ratelimit.limits.two.window=3660d");
+
+    record Form(String email) {}
+
+    static class UnknownLimit {
+        @RateLimited("tow")
+        public void call(String name) {}
+    }
+
+    @RateLimited("tow")
+    static class UnknownLimitOnClass {
+        public void call() {}
+    }
+
+    static class NoLimit {
+        @RateLimited(key = "#name")
+        public void call(String name) {}
+    }
+
+    static class UnreadableKey {
+        @RateLimited(limit = "two", key = "#form.")
+        public void call(Form form) {}
+    }
+
+    static class UnreadableCountWhen {
+        @RateLimited(limit = "two", countWhen = "#status == ")
+        public void call() {}
+    }
+
+    static class MistypedKey {
+        @RateLimited(limit = "two", key = "#from.email")
+        public void call(Form form) {}
+    }
+
+    static class TooEarly {
+        @RateLimited(limit = "two", key = "#status")
+        public void call() {}
+    }
+
+    static class NoCost {
+        @RateLimited(limit = "two", cost = "0")
+        public void call() {}
+    }
+
+    static class NegativeCost {
+        @RateLimited(limit = "two", cost = "-1")
+        public void call() {}
+    }
+
+    static class HighCost {
+        @RateLimited(limit = "two", cost = "1 + 2")
+        public void call() {}
+    }
+
+    static class WordAsCost {
+        @RateLimited(limit = "two", cost = "'many'")
+        public void call() {}
+    }
+
+    static class FinalMethod {
+        @RateLimited("two")
+        public final void call() {}
+    }
+
+    static class PrivateMethod {
+        @RateLimited("two")
+        private void call() {}
+    }
+
+    static class StaticMethod {
+        @RateLimited("two")
+        public static void call() {}
+    }
+
+    @RateLimited("two")
+    static class FinalMethodOfLimitedClass {
+        public final void call() {}
+    }
+
+    static Stream<Arguments> mistakes() {
+        String cost = "Write a whole number from 1 to 2, all that limit 'two' can grant.";
+        String hidden = "Leave it out, or the annotation: a proxy does not see calls of such a method";
+        return Stream.of(
+                mistake(
+                        UnknownLimit.class,
+                        ".call(String)",
+                        "limit",
+                        "'tow'",
+                        "Name one of two, or define it under ratelimit.limits."),
+                mistake(
+                        UnknownLimitOnClass.class,
+                        "",
+                        "limit",
+                        "'tow'",
+                        "Name one of two, or define it under ratelimit.limits."),
+                mistake(
+                        NoLimit.class,
+                        ".call(String)",
+                        "limit",
+                        "missing",
+                        "Name a limit, as in @RateLimited(\"login\")."),
+                mistake(
+                        UnreadableKey.class,
+                        ".call(Form)",
+                        "key",
+                        "'#form.'",
+                        "Write an expression that can be read: "),
+                mistake(
+                        UnreadableCountWhen.class,
+                        ".call()",
+                        "countWhen",
+                        "'#status == '",
+                        "Write an expression that can be read: "),
+                mistake(
+                        MistypedKey.class,
+                        ".call(Form)",
+                        "key",
+                        "'#from.email'",
+                        "Write no #from, which nothing is called here; known are #request, #client, #form, #a0, #p0."),
+                mistake(
+                        TooEarly.class,
+                        ".call()",
+                        "key",
+                        "'#status'",
+                        "Write no #status, which nothing is called here; known are #request, #client."),
+                mistake(NoCost.class, ".call()", "cost", "'0'", cost),
+                mistake(NegativeCost.class, ".call()", "cost", "'-1'", cost),
+                mistake(HighCost.class, ".call()", "cost", "'1 + 2'", cost),
+                mistake(WordAsCost.class, ".call()", "cost", "''many''", cost),
+                mistake(FinalMethod.class, ".call()", "modifier", "'final'", hidden + "."),
+                mistake(PrivateMethod.class, ".call()", "modifier", "'private'", hidden + "."),
+                mistake(StaticMethod.class, ".call()", "modifier", "'static'", hidden + "."),
+                mistake(
+                        FinalMethodOfLimitedClass.class,
+                        ".call()",
+                        "modifier",
+                        "'final'",
+                        hidden + "; or add @RateLimitExempt."));
+    }
+
+    private static Arguments mistake(Class<?> bean, String method, String attribute, String value, String action) {
+        return Arguments.of(bean, HERE + bean.getSimpleName() + method, attribute, value, action);
+    }
+
+    @ParameterizedTest
+    @MethodSource("mistakes")
+    void mistakeStopsTheStartAndSaysWhatToWriteInstead(
+            Class<?> bean, String on, String attribute, String value, String action) {
+        application.withBean(bean).run(context -> {
+            assertThat(context).hasFailed();
+            FailureAnalysis analysis = new ConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
+            assertThat(analysis).isNotNull();
+            assertThat(analysis.getDescription())
+                    .isEqualTo("An annotation @RateLimited cannot be right:\n\n    On: " + on + "\n    Property: "
+                            + attribute + "\n    Value: " + value);
+            assertThat(analysis.getAction()).startsWith(action);
+        });
+    }
+
+    @Test
+    void mistakeInABeanThatIsMadeLaterStopsTheStartToo() {
+        application
+                .withBean(UnknownLimit.class, UnknownLimit::new, definition -> definition.setLazyInit(true))
+                .run(context -> assertThat(context).hasFailed());
+    }
+
+    @RateLimited("two")
+    static class Own extends WithFinalMethod {
+        @RateLimitExempt
+        public final void ping() {}
+    }
+
+    static class WithFinalMethod {
+        public final void inherited() {}
+    }
+
+    @Test
+    void finalMethodThatIsExemptOrInheritedByALimitedClassIsNoMistake() {
+        application.withBean(Own.class).run(context -> assertThat(context).hasNotFailed());
+    }
+
+    static final class FinalClass {
+        @RateLimited("two")
+        public void call() {}
+    }
+
+    @Test
+    void finalClassStopsTheStart() {
+        application.withBean(FinalClass.class).run(context -> {
+            assertThat(context).hasFailed();
+            FailureAnalysis analysis = new ConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
+            assertThat(analysis).isNotNull();
+            assertThat(analysis.getDescription())
+                    .isEqualTo("An annotation @RateLimited cannot be right:\n\n    On: " + HERE
+                            + "FinalClass.call()\n    Property: class modifier\n    Value: 'final'");
+        });
+    }
+
+    static final class FinalGreeter implements Supplier<String> {
+        @Override
+        @RateLimited("two")
+        public String get() {
+            return "hello";
+        }
+    }
+
+    @Test
+    @SuppressWarnings("unchecked")
+    void finalClassBehindItsInterfaceIsNoMistake() {
+        application
+                .withBean(FinalGreeter.class)
+                .withPropertyValues("spring.aop.proxy-target-class=false")
+                .run(context -> {
+                    Supplier<String> greeter = context.getBean(Supplier.class);
+                    assertThat(greeter.get()).isEqualTo("hello");
+                    assertThat(greeter.get()).isEqualTo("hello");
+                    assertThatThrownBy(greeter::get).isInstanceOf(RateLimitExceededException.class);
+                });
+    }
+
+    static class Greeter {
+        @RateLimited("two")
+        public void greet() {}
+    }
+
+    @Test
+    void beansAreLimitedThoughAspectJIsSwitchedOff() {
+        application
+                .withBean(Greeter.class)
+                .withPropertyValues("spring.aop.auto=false")
+                .run(context -> {
+                    Greeter greeter = context.getBean(Greeter.class);
+                    greeter.greet();
+                    greeter.greet();
+                    assertThatThrownBy(greeter::greet).isInstanceOf(RateLimitExceededException.class);
+                });
+    }
+
+    @Test
+    void beanThatNoProxyStandsBeforeIsWarnedOf(CapturedOutput output) {
+        application
+                .withInitializer(context -> context.getBeanFactory().registerSingleton("early", new Greeter()))
+                .run(context -> assertThat(output)
+                        .contains("@RateLimited on " + HERE + "Greeter.greet() limits no call of bean 'early'"));
+        application
+                .withBean("proxied", Greeter.class)
+                .run(context -> assertThat(output).doesNotContain("'proxied'"));
+    }
+}
