@@ -17,6 +17,9 @@ import org.springframework.core.annotation.AliasFor;
  *
  * <p>The expressions are of the Spring Expression Language. They see the arguments by name ({@code #form}), beans
  * ({@code @tenants}), and in a web request {@code #request} and {@code #client}, the client's address.
+ *
+ * <p>A mistake stops the application at start: a limit that does not exist, an expression that cannot be read or speaks of
+ * what is not there, a cost that the limit can never grant, a method or class that is final, private or static.
  */
 @Documented
 @Inherited
@@ -39,13 +42,18 @@ public @interface RateLimited {
      */
     String key() default "";
 
-    /** An expression for what the call costs. Without one: the cost of the limit. */
+    /**
+     * An expression for what the call costs. Without one: the cost of the limit. A call that costs 0 passes without
+     * asking the limit; less than 0, or more than the limit can ever grant, is a mistake of the expression and an
+     * {@link InvalidRateLimitedException}.
+     */
     String cost() default "";
 
     /**
      * An expression for whether the call counts, evaluated afterwards; it also sees {@code #result}, {@code #exception}
      * and, in a web request, {@code #status}. The call is charged before it is made and the charge taken back if it
-     * does not count, so that parallel calls cannot slip through.
+     * does not count, so that parallel calls cannot slip through. A method that returns a
+     * {@link java.util.concurrent.CompletionStage} or a {@link java.util.concurrent.Callable} is done when that is.
      */
     String countWhen() default "";
 
@@ -55,7 +63,10 @@ public @interface RateLimited {
      */
     String resetWhen() default "";
 
-    /** What happens to the call when no decision can be had. Without one: what {@code ratelimit.on-failure} says. */
+    /**
+     * What happens to the call when no decision can be had. Without one: what {@code ratelimit.on-failure} says. Of
+     * several annotations, one that is closed decides.
+     */
     FailurePolicy[] onFailure() default {};
 
     @Documented

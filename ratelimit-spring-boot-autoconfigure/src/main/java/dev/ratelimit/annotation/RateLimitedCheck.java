@@ -8,6 +8,7 @@ import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,7 @@ import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodIntrospector;
@@ -70,19 +72,31 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
 
     /** The class of a bean that may have limits. */
     static @Nullable Class<?> typeOf(String bean, ConfigurableListableBeanFactory beans) {
-        Class<?> type = AutoProxyUtils.determineTargetClass(beans, bean);
+        Class<?> type;
+        try {
+            type = AutoProxyUtils.determineTargetClass(beans, bean);
+        } catch (BeansException e) {
+            log.debug("The class of bean '{}' is not known", bean, e);
+            return null;
+        }
         if (type == null || type.getName().startsWith("org.springframework.")) {
             return null;
         }
         return AnnotationUtils.isCandidateClass(type, RateLimited.class) ? ClassUtils.getUserClass(type) : null;
     }
 
+    /** None if the class speaks of others that are not there: such a bean cannot be made either. */
     static Collection<LimitedMethod> limitedMethods(Class<?> type) {
-        return MethodIntrospector.selectMethods(type, (Method method) -> {
-                    LimitedMethod limited = LimitedMethod.of(method, type);
-                    return limited.limits().isEmpty() ? null : limited;
-                })
-                .values();
+        try {
+            return MethodIntrospector.selectMethods(type, (Method method) -> {
+                        LimitedMethod limited = LimitedMethod.of(method, type);
+                        return limited.limits().isEmpty() ? null : limited;
+                    })
+                    .values();
+        } catch (IllegalStateException | LinkageError e) {
+            log.debug("The methods of {} are not known", type, e);
+            return List.of();
+        }
     }
 
     private void check(LimitedMethod method, Class<?> type) {

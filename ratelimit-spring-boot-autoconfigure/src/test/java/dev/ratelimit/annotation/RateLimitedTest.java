@@ -221,6 +221,7 @@ class RateLimitedTest {
         spring.setWebApplicationType(WebApplicationType.NONE);
         application = spring.run(
                 "--spring.main.banner-mode=off",
+                "--ratelimit.store.deadline=10s",
                 "--spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration");
         jobs = application.getBean(Jobs.class);
         mailer = application.getBean(Mailer.class);

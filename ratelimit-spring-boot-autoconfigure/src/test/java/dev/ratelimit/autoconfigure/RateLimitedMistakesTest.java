@@ -31,6 +31,7 @@ class RateLimitedMistakesTest {
                     AopAutoConfiguration.class, RateLimitAutoConfiguration.class, RateLimitedAutoConfiguration.class))
             .withPropertyValues(
                     "ratelimit.store.type=memory",
+                    "ratelimit.store.deadline=10s",
                     "ratelimit.limits.two.algorithm=fixed-window",
                     "ratelimit.limits.two.max-requests=2",
                     "ratelimit.limits.two.window=3660d");
