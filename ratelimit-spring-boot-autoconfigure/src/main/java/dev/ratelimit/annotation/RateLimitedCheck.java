@@ -35,6 +35,10 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
 
     private static final Logger log = LoggerFactory.getLogger(RateLimitedCheck.class);
 
+    private static final int HIDDEN = Modifier.PRIVATE | Modifier.STATIC;
+
+    private static final int HIDDEN_FROM_SUBCLASSES = HIDDEN | Modifier.FINAL;
+
     private final Limits limits;
     private final ConfigurableListableBeanFactory beans;
     private final Advisor advisor;
@@ -120,18 +124,15 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
         }
     }
 
-    /** A method of its class alone may be final where it is inherited: there is nothing that could be written there. */
+    /** A limited class may inherit final methods, and have private and static ones: these are not meant. */
     private void requireSeenByProxies(LimitedMethod limited, Class<?> type) {
         Method method = limited.method();
-        boolean own = !limited.ofClass()
-                || (Modifier.isPublic(method.getModifiers())
+        int hidden = method.getModifiers() & (pointcut.isSubclassed(type) ? HIDDEN_FROM_SUBCLASSES : HIDDEN);
+        boolean meant = !limited.ofClass()
+                || (hidden == Modifier.FINAL
+                        && Modifier.isPublic(method.getModifiers())
                         && method.getDeclaringClass().equals(type));
-        int hiding = Modifier.PRIVATE | Modifier.STATIC | (pointcut.isSubclassed(type) ? Modifier.FINAL : 0);
-        if (limited.ofClass()) {
-            hiding &= Modifier.FINAL;
-        }
-        int hidden = method.getModifiers() & hiding;
-        if (own && hidden != 0) {
+        if (hidden != 0 && meant) {
             throw new InvalidRateLimitedException(
                     LimitedMethod.described(method, type),
                     "modifier",

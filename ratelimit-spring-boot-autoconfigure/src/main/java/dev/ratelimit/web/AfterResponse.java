@@ -24,7 +24,10 @@ public final class AfterResponse {
 
     private AfterResponse() {}
 
-    /** What waits for the response to this request. */
+    /**
+     * What waits for the response to this request. The filter is the first to ask, before any other thread can know of
+     * the request: so there is one.
+     */
     public static AfterResponse of(HttpServletRequest request) {
         AfterResponse waiting = (AfterResponse) request.getAttribute(WAITING);
         if (waiting == null) {
@@ -49,12 +52,12 @@ public final class AfterResponse {
     }
 
     /** The chain has returned; {@code failed} if it threw, so that the status is not written yet. */
-    static void chainReturned(HttpServletRequest request, HttpServletResponse response, boolean failed) {
+    void chainReturned(HttpServletRequest request, HttpServletResponse response, boolean failed) {
         if (request.isAsyncStarted()) {
             // Whether or not anything waits yet: what the asynchronous part calls is added later.
-            request.getAsyncContext().addListener(of(request).new OnCompletion(response));
-        } else if (request.getAttribute(WAITING) instanceof AfterResponse waiting) {
-            waiting.run(failed ? HttpServletResponse.SC_INTERNAL_SERVER_ERROR : response.getStatus());
+            request.getAsyncContext().addListener(new OnCompletion(response));
+        } else {
+            run(failed ? HttpServletResponse.SC_INTERNAL_SERVER_ERROR : response.getStatus());
         }
     }
 

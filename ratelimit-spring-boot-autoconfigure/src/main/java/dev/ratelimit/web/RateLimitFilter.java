@@ -106,6 +106,7 @@ public final class RateLimitFilter extends OncePerRequestFilter {
         }
         // The outer of the two: what Spring Security makes of an exception has been written when the chain returns
         // here.
+        AfterResponse afterResponse = AfterResponse.of(request);
         boolean failed = true;
         try {
             chain.doFilter(request, response);
@@ -120,7 +121,7 @@ public final class RateLimitFilter extends OncePerRequestFilter {
             reject(request, response, exceeded);
             failed = false;
         } finally {
-            AfterResponse.chainReturned(request, response, failed);
+            afterResponse.chainReturned(request, response, failed);
         }
     }
 

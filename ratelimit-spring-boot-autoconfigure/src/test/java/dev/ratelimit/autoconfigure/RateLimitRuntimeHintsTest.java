@@ -3,6 +3,7 @@ package dev.ratelimit.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
+import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
@@ -22,6 +23,25 @@ class RateLimitRuntimeHintsTest {
         }) {
             assertThat(RuntimeHintsPredicates.resource().forResource(migration)).accepts(hints);
             assertThat(getClass().getClassLoader().getResource(migration)).isNotNull();
+        }
+    }
+
+    @Test
+    void expressionsCanCallTheRequestInANativeImage() throws Exception {
+        RuntimeHints hints = new RuntimeHints();
+        new RateLimitRuntimeHints().registerHints(hints, getClass().getClassLoader());
+
+        for (String type : new String[] {
+            "jakarta.servlet.http.HttpServletRequest",
+            "org.apache.catalina.connector.RequestFacade",
+            "org.springframework.security.web.servletapi.HttpServlet3RequestFactory"
+                    + "$Servlet3SecurityContextHolderAwareRequestWrapper"
+        }) {
+            assertThat(RuntimeHintsPredicates.reflection()
+                            .onType(Class.forName(type))
+                            .withMemberCategory(MemberCategory.INVOKE_PUBLIC_METHODS))
+                    .as(type)
+                    .accepts(hints);
         }
     }
 
