@@ -33,8 +33,7 @@ public final class Exemptions {
             Authorities grantedAuthorities) {
         this.authorities = Set.copyOf(authorities);
         this.addresses = List.copyOf(addresses);
-        this.paths =
-                paths.stream().map(path -> RuleBook.pattern(path, parser)).toList();
+        this.paths = paths.stream().map(path -> RuleBook.pattern(path, parser)).toList();
         this.clients = clients;
         this.grantedAuthorities = grantedAuthorities;
     }
