@@ -42,6 +42,11 @@ final class FixedWindowMeter extends Meter {
     }
 
     @Override
+    State uncharge(State state, long now, long cost) {
+        return counted(state, state.count() - cost);
+    }
+
+    @Override
     State settle(State state, long now, Charge charge, long cost) {
         return charge.at() < state.windowStart() ? state : counted(state, state.count() - charge.cost() + cost);
     }

@@ -57,6 +57,11 @@ final class LeakyBucketMeter extends Meter {
         return state.bucket(name, now, unitsPerPermit, state.tokens() + cost * unitsPerPermit);
     }
 
+    @Override
+    State uncharge(State state, long now, long cost) {
+        return charge(state, now, -cost);
+    }
+
     /** A refund takes out what of the charge is still in the bucket. */
     @Override
     State settle(State state, long now, Charge charge, long cost) {

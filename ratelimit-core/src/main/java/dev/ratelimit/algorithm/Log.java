@@ -24,6 +24,11 @@ public final class Log {
         return new Log(moments);
     }
 
+    /** The same moment as many times. */
+    public static Log of(long moment, int times) {
+        return EMPTY.with(moment, times);
+    }
+
     /** Eight bytes a moment, most significant first: the bytes of two moments compare as the moments do. */
     public byte[] toBytes() {
         ByteBuffer bytes = ByteBuffer.allocate(moments.length * Long.BYTES);

@@ -41,6 +41,9 @@ abstract sealed class Meter
 
     abstract State charge(State state, long now, long cost);
 
+    /** What was charged to this state: the inverse of {@link #charge}. */
+    abstract State uncharge(State state, long now, long cost);
+
     /** The state had the charge been of this cost instead. */
     abstract State settle(State state, long now, Charge charge, long cost);
 

@@ -33,6 +33,11 @@ final class SlidingLogMeter extends Meter {
     }
 
     @Override
+    State uncharge(State state, long now, long cost) {
+        return state.log(name, now, size, state.log().without(now, cost));
+    }
+
+    @Override
     State settle(State state, long now, Charge charge, long cost) {
         if (charge.at() <= now - size) {
             return state;

@@ -50,6 +50,11 @@ final class SlidingWindowMeter extends Meter {
     }
 
     @Override
+    State uncharge(State state, long now, long cost) {
+        return counted(state, state.count() - cost, state.previous());
+    }
+
+    @Override
     State settle(State state, long now, Charge charge, long cost) {
         long difference = cost - charge.cost();
         if (charge.at() >= state.windowStart()) {

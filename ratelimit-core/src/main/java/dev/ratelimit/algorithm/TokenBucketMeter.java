@@ -52,6 +52,11 @@ final class TokenBucketMeter extends Meter {
         return state.bucket(name, now, unitsPerPermit, state.tokens() - cost * unitsPerPermit);
     }
 
+    @Override
+    State uncharge(State state, long now, long cost) {
+        return charge(state, now, -cost);
+    }
+
     /**
      * A refund gives back what of the charge the bucket still lacks: had it been without the charge, it would have run
      * over as soon as it was full. That is known from what it held after the charge and the time since then.

@@ -13,16 +13,25 @@ import dev.ratelimit.store.StateKey;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A group as the arrays that the function takes: each key once, each limit once, and the demands by their numbers. */
+/**
+ * A group as the arrays that the function takes: each key once, each limit once, and the demands by their numbers. If it
+ * may be that all is admitted, also what the demands take of each key together.
+ */
 final class PostgresCall {
+
+    private static final List<String> KINDS =
+            List.of("token-bucket", "leaky-bucket", "fixed-window", "sliding-window", "sliding-log");
 
     private final Map<StateKey, Integer> keys = new HashMap<>();
     private final List<StateKey> keyList = new ArrayList<>();
@@ -30,6 +39,10 @@ final class PostgresCall {
     private final List<Limit> limitList = new ArrayList<>();
 
     private final boolean[] writes;
+    private final boolean linked;
+    private final boolean admissible;
+    private final int[] limitOfKey;
+    private final long[] total;
     private final int[] operation;
     private final short[] kind;
     private final int[] key;
@@ -53,9 +66,13 @@ final class PostgresCall {
         this.charged = new long[demands];
         this.chargedTokens = new long[demands];
         boolean[] written = new boolean[demands];
+        boolean severalKeys = false;
+        boolean admissible = true;
         int i = 0;
         for (int number = 0; number < group.size(); number++) {
             Operation one = group.get(number);
+            severalKeys |= one.demands().size() > 1;
+            admissible &= one.kind() == Operation.Kind.DECIDE;
             for (Demand demand : one.demands()) {
                 operation[i] = number;
                 kind[i] = one.kind().code();
@@ -73,6 +90,54 @@ final class PostgresCall {
             }
         }
         this.writes = Arrays.copyOf(written, keyList.size());
+        this.linked = severalKeys;
+        this.limitOfKey = new int[keyList.size()];
+        this.total = new long[keyList.size()];
+        this.admissible = admissible && addUp();
+    }
+
+    /**
+     * Adds up what the demands take of each key.
+     *
+     * @return whether all of it may be admitted together: a key has one limit, and a name; no more is taken than the limit
+     *     can ever grant; and of a limit that looks at the time between two requests, or at their turn, only one is asked
+     */
+    private boolean addUp() {
+        Set<String> names = new HashSet<>();
+        for (Limit one : limitList) {
+            if (!names.add(one.name())) {
+                return false;
+            }
+        }
+        for (int i = 0; i < key.length; i++) {
+            int k = key[i] - 1;
+            Limit one = limitList.get(limit[i] - 1);
+            boolean onlyOne = one.hasMinInterval()
+                    || (one.algorithm() instanceof Algorithm.LeakyBucket bucket && bucket.isQueue());
+            if (onlyOne && total[k] > 0) {
+                return false;
+            }
+            limitOfKey[k] = limit[i];
+            total[k] += cost[i];
+            if (total[k] > one.capacity()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Whether an operation has several keys. */
+    boolean linked() {
+        return linked;
+    }
+
+    /** What the demands take of the key together. */
+    long total(StateKey of) {
+        return total[Objects.requireNonNull(keys.get(of)) - 1];
+    }
+
+    Limit limit(StateKey of) {
+        return limitList.get(limitOfKey[Objects.requireNonNull(keys.get(of)) - 1] - 1);
     }
 
     /** The number of a thing in its list, counted from one as arrays are in SQL. */
@@ -86,8 +151,15 @@ final class PostgresCall {
         return list.size();
     }
 
-    void bind(PreparedStatement statement) throws SQLException {
-        int p = 2;
+    void bind(PreparedStatement statement, boolean durable, @Nullable Long now) throws SQLException {
+        int p = 1;
+        statement.setBoolean(p++, durable);
+        statement.setBoolean(p++, linked);
+        if (now == null) {
+            statement.setNull(p++, Types.BIGINT);
+        } else {
+            statement.setLong(p++, now);
+        }
         String[] subjects = new String[keyList.size()];
         String[] resources = new String[keyList.size()];
         for (int i = 0; i < subjects.length; i++) {
@@ -97,6 +169,13 @@ final class PostgresCall {
         statement.setObject(p++, subjects);
         statement.setObject(p++, resources);
         statement.setObject(p++, writes);
+        if (admissible) {
+            statement.setObject(p++, limitOfKey);
+            statement.setObject(p++, taken());
+        } else {
+            statement.setNull(p++, Types.ARRAY);
+            statement.setNull(p++, Types.ARRAY);
+        }
         p = bindLimits(statement, p);
         statement.setObject(p++, operation);
         statement.setObject(p++, kind);
@@ -108,8 +187,29 @@ final class PostgresCall {
         statement.setObject(p, chargedTokens);
     }
 
+    /** What is taken of each key, in the units of its limit. */
+    private long[] taken() {
+        long[] units = new long[total.length];
+        for (int k = 0; k < units.length; k++) {
+            units[k] = total[k] * unitsOfOne(limitList.get(limitOfKey[k] - 1).algorithm());
+        }
+        return units;
+    }
+
+    private static long unitsOfOne(Algorithm algorithm) {
+        if (algorithm instanceof Algorithm.TokenBucket bucket) {
+            return Micros.of(bucket.refill().per());
+        }
+        return algorithm instanceof Algorithm.LeakyBucket bucket
+                ? Micros.of(bucket.drain().per())
+                : 1;
+    }
+
     private int bindLimits(PreparedStatement statement, int from) throws SQLException {
         int size = limitList.size();
+        boolean anyCalendar = false;
+        String[] resource = new String[size];
+        int[] kinds = new int[size];
         String[] name = new String[size];
         long[] max = new long[size];
         long[] window = new long[size];
@@ -124,7 +224,9 @@ final class PostgresCall {
         for (int i = 0; i < size; i++) {
             Limit one = limitList.get(i);
             Algorithm algorithm = one.algorithm();
+            resource[i] = one.name();
             name[i] = algorithm.written();
+            kinds[i] = KINDS.indexOf(name[i]) + 1;
             max[i] = algorithm.capacity();
             ahead[i] = -1;
             if (algorithm instanceof Algorithm.TokenBucket bucket) {
@@ -142,6 +244,7 @@ final class PostgresCall {
                 window[i] = Micros.of(sliding.window());
             } else if (algorithm instanceof Algorithm.FixedWindow fixed) {
                 if (fixed.window() instanceof Window.Calendar calendar) {
+                    anyCalendar = true;
                     unit[i] = calendar.unit().written();
                     zone[i] = calendar.zone().getId();
                 } else {
@@ -155,6 +258,9 @@ final class PostgresCall {
         }
         tier[size] = tiers.size() + 1;
         int p = from;
+        statement.setBoolean(p++, anyCalendar);
+        statement.setObject(p++, resource);
+        statement.setObject(p++, kinds);
         statement.setObject(p++, name);
         statement.setObject(p++, max);
         statement.setObject(p++, window);

@@ -1,24 +1,31 @@
 package dev.ratelimit.store.jdbc;
 
+import dev.ratelimit.Algorithm;
+import dev.ratelimit.Limit;
 import dev.ratelimit.Micros;
 import dev.ratelimit.Outcome;
+import dev.ratelimit.algorithm.Admission;
 import dev.ratelimit.algorithm.Charge;
+import dev.ratelimit.algorithm.Log;
+import dev.ratelimit.algorithm.State;
 import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Pruned;
+import dev.ratelimit.store.StateKey;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.sql.Types;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
@@ -36,6 +43,8 @@ public final class PostgresLimitStore implements LimitStore {
 
     private static final Pattern SCHEMA = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,62}");
 
+    private static final String ARGUMENTS = "?, ".repeat(30) + "?";
+
     private static final Outcome[] OUTCOMES = {Outcome.ALLOWED, Outcome.THROTTLED, Outcome.BLOCKED};
 
     private static final String SERIALIZATION_FAILURE = "40001";
@@ -50,6 +59,7 @@ public final class PostgresLimitStore implements LimitStore {
     private final @Nullable InstantSource clock;
     private final @Nullable Duration timeout;
     private final String decide;
+    private final String decideLinked;
     private final PostgresPruning pruning;
     private volatile @Nullable Boolean readCommitted;
     private final Set<String> knownZones = ConcurrentHashMap.newKeySet();
@@ -71,8 +81,8 @@ public final class PostgresLimitStore implements LimitStore {
         this.schema = schema;
         this.clock = clock;
         this.timeout = timeout;
-        this.decide = "SELECT * FROM \"" + requireSchema(schema)
-                + "\".rate_limit_decide_v1(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+        this.decide = "SELECT * FROM \"" + requireSchema(schema) + "\".rate_limit_decide_v2(" + ARGUMENTS + ")";
+        this.decideLinked = "SELECT * FROM \"" + schema + "\".rate_limit_decide_linked_v2(" + ARGUMENTS + ")";
         this.pruning = new PostgresPruning(dataSource, schema);
     }
 
@@ -156,42 +166,70 @@ public final class PostgresLimitStore implements LimitStore {
     }
 
     private List<Answer> answers(Connection connection, PostgresCall call, List<Operation> group) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(decide)) {
-            Long now = now();
-            if (now == null) {
-                statement.setNull(1, Types.BIGINT);
-            } else {
-                statement.setLong(1, now);
-            }
-            call.bind(statement);
-            List<Answer> answers = new ArrayList<>(group.size());
+        try (PreparedStatement statement = connection.prepareStatement(call.linked() ? decideLinked : decide)) {
+            call.bind(statement, true, now());
             try (ResultSet rows = statement.executeQuery()) {
-                for (Operation operation : group) {
-                    long at = 0;
-                    List<Verdict> verdicts = new ArrayList<>(operation.demands().size());
-                    for (Operation.Demand demand : operation.demands()) {
-                        if (!rows.next()) {
-                            throw new SQLException("the function answered fewer demands than it was given");
-                        }
-                        at = rows.getLong(1);
-                        verdicts.add(verdict(rows, demand));
-                    }
-                    answers.add(new Answer(at, verdicts));
+                return answers(rows, call, group);
+            }
+        }
+    }
+
+    /** First come the states that were charged, each with all that the group takes of it; then the verdicts of the rest. */
+    private static List<Answer> answers(ResultSet rows, PostgresCall call, List<Operation> group) throws SQLException {
+        Map<StateKey, Admission> admitted = new HashMap<>();
+        boolean more = rows.next();
+        for (; more && rows.getString(1) != null; more = rows.next()) {
+            StateKey key = new StateKey(rows.getString(1), rows.getString(2));
+            admitted.put(key, new Admission(call.limit(key), state(rows, call.limit(key)), call.total(key)));
+        }
+        List<Answer> answers = new ArrayList<>(group.size());
+        for (Operation operation : group) {
+            long at = 0;
+            List<Verdict> verdicts = new ArrayList<>(operation.demands().size());
+            for (Operation.Demand demand : operation.demands()) {
+                Admission admission = admitted.get(demand.key());
+                if (admission != null) {
+                    at = Math.max(at, admission.now());
+                    verdicts.add(admission.next(demand.cost()));
+                } else if (more) {
+                    at = rows.getLong(3);
+                    verdicts.add(verdict(rows, demand));
+                    more = rows.next();
+                } else {
+                    throw new SQLException("the function answered fewer demands than it was given");
                 }
             }
-            return answers;
+            answers.add(new Answer(at, verdicts));
         }
+        return answers;
+    }
+
+    private static State state(ResultSet row, Limit limit) throws SQLException {
+        long at = row.getLong(3);
+        boolean log = limit.algorithm() instanceof Algorithm.SlidingLog;
+        return new State(
+                limit.algorithm().written(),
+                row.getLong(4),
+                row.getLong(5),
+                log ? 0 : row.getLong(6),
+                row.getLong(7),
+                row.getLong(8),
+                log ? Log.of(at, row.getInt(6)) : Log.EMPTY,
+                0,
+                at,
+                at,
+                0);
     }
 
     private static Verdict verdict(ResultSet row, Operation.Demand demand) throws SQLException {
         return new Verdict(
-                OUTCOMES[row.getInt(2)],
-                row.getLong(3),
-                row.getLong(4),
-                row.getLong(5),
-                row.getLong(6),
-                row.getLong(7),
-                new Charge(row.getLong(8), demand.cost(), row.getLong(9)));
+                OUTCOMES[row.getInt(9)],
+                row.getLong(10),
+                row.getLong(11),
+                row.getLong(12),
+                row.getLong(13),
+                row.getLong(14),
+                new Charge(row.getLong(15), demand.cost(), row.getLong(16)));
     }
 
     private @Nullable Long now() {
