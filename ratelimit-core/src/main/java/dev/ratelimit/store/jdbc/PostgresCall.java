@@ -191,18 +191,11 @@ final class PostgresCall {
     private long[] taken() {
         long[] units = new long[total.length];
         for (int k = 0; k < units.length; k++) {
-            units[k] = total[k] * unitsOfOne(limitList.get(limitOfKey[k] - 1).algorithm());
+            units[k] = total[k]
+                    * PostgresNumbers.unitsOfOne(
+                            limitList.get(limitOfKey[k] - 1).algorithm());
         }
         return units;
-    }
-
-    private static long unitsOfOne(Algorithm algorithm) {
-        if (algorithm instanceof Algorithm.TokenBucket bucket) {
-            return Micros.of(bucket.refill().per());
-        }
-        return algorithm instanceof Algorithm.LeakyBucket bucket
-                ? Micros.of(bucket.drain().per())
-                : 1;
     }
 
     private int bindLimits(PreparedStatement statement, int from) throws SQLException {
@@ -227,29 +220,15 @@ final class PostgresCall {
             resource[i] = one.name();
             name[i] = algorithm.written();
             kinds[i] = KINDS.indexOf(name[i]) + 1;
-            max[i] = algorithm.capacity();
-            ahead[i] = -1;
-            if (algorithm instanceof Algorithm.TokenBucket bucket) {
-                window[i] = Micros.of(bucket.refill().per());
-                rate[i] = bucket.refill().permits();
-                max[i] *= window[i];
-            } else if (algorithm instanceof Algorithm.LeakyBucket bucket) {
-                window[i] = Micros.of(bucket.drain().per());
-                rate[i] = bucket.drain().permits();
-                max[i] *= window[i];
-                ahead[i] = bucket.isQueue() ? bucket.mostAhead() : -1;
-            } else if (algorithm instanceof Algorithm.SlidingWindow sliding) {
-                window[i] = Micros.of(sliding.window());
-            } else if (algorithm instanceof Algorithm.SlidingLog sliding) {
-                window[i] = Micros.of(sliding.window());
-            } else if (algorithm instanceof Algorithm.FixedWindow fixed) {
-                if (fixed.window() instanceof Window.Calendar calendar) {
-                    anyCalendar = true;
-                    unit[i] = calendar.unit().written();
-                    zone[i] = calendar.zone().getId();
-                } else {
-                    window[i] = Micros.of(((Window.Span) fixed.window()).length());
-                }
+            max[i] = algorithm.capacity() * PostgresNumbers.unitsOfOne(algorithm);
+            window[i] = PostgresNumbers.size(algorithm);
+            rate[i] = PostgresNumbers.rate(algorithm);
+            ahead[i] = algorithm instanceof Algorithm.LeakyBucket bucket && bucket.isQueue() ? bucket.mostAhead() : -1;
+            if (algorithm instanceof Algorithm.FixedWindow fixed
+                    && fixed.window() instanceof Window.Calendar calendar) {
+                anyCalendar = true;
+                unit[i] = calendar.unit().written();
+                zone[i] = calendar.zone().getId();
             }
             interval[i] = Micros.of(one.minInterval());
             forget[i] = Micros.of(one.penalties().forgetAfter());

@@ -58,37 +58,54 @@ public final class PostgresLimitStore implements LimitStore {
     private final String schema;
     private final @Nullable InstantSource clock;
     private final @Nullable Duration timeout;
+    private final boolean durable;
     private final String decide;
     private final String decideLinked;
+    private final PostgresSingle single;
     private final PostgresPruning pruning;
     private volatile @Nullable Boolean readCommitted;
     private final Set<String> knownZones = ConcurrentHashMap.newKeySet();
 
     public PostgresLimitStore(DataSource dataSource, String schema) {
-        this(dataSource, schema, null, null);
+        this(dataSource, schema, null, null, true);
     }
 
     /**
      * @param clock what the time is, for tests; {@code null} for the clock of the database
      */
     public PostgresLimitStore(DataSource dataSource, String schema, @Nullable InstantSource clock) {
-        this(dataSource, schema, clock, null);
+        this(dataSource, schema, clock, null, true);
     }
 
     private PostgresLimitStore(
-            DataSource dataSource, String schema, @Nullable InstantSource clock, @Nullable Duration timeout) {
+            DataSource dataSource,
+            String schema,
+            @Nullable InstantSource clock,
+            @Nullable Duration timeout,
+            boolean durable) {
         this.dataSource = dataSource;
         this.schema = schema;
         this.clock = clock;
         this.timeout = timeout;
+        this.durable = durable;
         this.decide = "SELECT * FROM \"" + requireSchema(schema) + "\".rate_limit_decide_v2(" + ARGUMENTS + ")";
         this.decideLinked = "SELECT * FROM \"" + schema + "\".rate_limit_decide_linked_v2(" + ARGUMENTS + ")";
+        this.single = new PostgresSingle(schema);
         this.pruning = new PostgresPruning(dataSource, schema);
     }
 
     /** This store, which gives up on a connection that has not answered for so long. */
     public PostgresLimitStore withTimeout(Duration time) {
-        return new PostgresLimitStore(dataSource, schema, clock, time);
+        return new PostgresLimitStore(dataSource, schema, clock, time, durable);
+    }
+
+    /**
+     * This store, whose commits do not wait for the disk. A crash of the database may then lose the decisions of its last
+     * moments (three times {@code wal_writer_delay}, 0.6 seconds unless told otherwise): what was admitted in them can be
+     * admitted again. Nothing else is lost, and nothing is damaged. Said to the database for each group alone.
+     */
+    public PostgresLimitStore withoutWaitingForTheDisk() {
+        return new PostgresLimitStore(dataSource, schema, clock, timeout, false);
     }
 
     /** The schema name, if it can be one. */
@@ -116,14 +133,12 @@ public final class PostgresLimitStore implements LimitStore {
 
     @Override
     public List<Answer> decide(List<Operation> group) {
-        PostgresCall call = new PostgresCall(group);
         try {
             for (int tries = 1; ; tries++) {
                 try (Connection connection = connect()) {
-                    call.requireKnownZones(connection, knownZones);
                     return isReadCommitted(connection)
-                            ? answers(connection, call, group)
-                            : inReadCommitted(connection, call, group);
+                            ? answers(connection, group)
+                            : inReadCommitted(connection, group);
                 } catch (SQLException e) {
                     if (tries == MOST_TRIES || !isToBeTriedAgain(e)) {
                         throw e;
@@ -149,12 +164,11 @@ public final class PostgresLimitStore implements LimitStore {
     }
 
     /** Stricter levels would fail a group for every row that another group has just written: two round trips more. */
-    private List<Answer> inReadCommitted(Connection connection, PostgresCall call, List<Operation> group)
-            throws SQLException {
+    private List<Answer> inReadCommitted(Connection connection, List<Operation> group) throws SQLException {
         connection.setAutoCommit(false);
         try (Statement statement = connection.createStatement()) {
             statement.execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED");
-            List<Answer> answers = answers(connection, call, group);
+            List<Answer> answers = answers(connection, group);
             connection.commit();
             return answers;
         } catch (SQLException e) {
@@ -165,11 +179,21 @@ public final class PostgresLimitStore implements LimitStore {
         }
     }
 
-    private List<Answer> answers(Connection connection, PostgresCall call, List<Operation> group) throws SQLException {
+    private List<Answer> answers(Connection connection, List<Operation> group) throws SQLException {
+        if (single.covers(group)) {
+            Answer answer = single.admit(connection, group.get(0).demands().get(0), durable, now());
+            if (answer != null) {
+                return List.of(answer);
+            }
+        }
+        PostgresCall call = new PostgresCall(group);
+        call.requireKnownZones(connection, knownZones);
         try (PreparedStatement statement = connection.prepareStatement(call.linked() ? decideLinked : decide)) {
-            call.bind(statement, true, now());
+            call.bind(statement, durable, now());
             try (ResultSet rows = statement.executeQuery()) {
-                return answers(rows, call, group);
+                List<Answer> answers = answers(rows, call, group);
+                single.learn(group, answers);
+                return answers;
             }
         }
     }

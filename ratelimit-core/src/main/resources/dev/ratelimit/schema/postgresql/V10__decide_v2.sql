@@ -219,52 +219,50 @@ BEGIN
                 OFFSET 0
             ) now
         )
+        -- Whether it is later than the first moment with room, which is known from the row alone. What has room once has
+        -- room later: so it does no harm that the clock is read again to write the row. Nothing overflows: tokens and units
+        -- are no more than 2^61 either way.
         WHERE state.algorithm = excluded.algorithm AND (
-            SELECT state.last_request_at <= now.clock AND state.blocked_until <= now.clock
-                AND (l_interval[now.l] = 0 OR state.last_allowed_at + l_interval[now.l] <= now.clock)
-                AND CASE l_kind[now.l]
-                    WHEN 1 THEN state.window_size = l_size[now.l]
-                        -- Written so that nothing overflows: tokens may be as low as -2^61, units as many as 2^61.
-                        AND (l_max[now.l] - excluded.tokens <= state.tokens
-                            OR now.clock - state.last_request_at
-                                >= (l_max[now.l] - excluded.tokens - state.tokens + l_rate[now.l] - 1) / l_rate[now.l])
-                    WHEN 2 THEN state.window_size = l_size[now.l]
-                        AND now.clock - state.last_request_at >= (
-                            CASE WHEN l_ahead[now.l] < 0 THEN state.tokens + excluded.tokens - l_max[now.l]
-                                -- The caller leaves a queue with several requests to rate_limit_decide_v1.
-                                ELSE greatest(state.tokens + excluded.tokens - l_max[now.l],
-                                    state.tokens - l_ahead[now.l]) END
-                            + l_rate[now.l] - 1) / l_rate[now.l]
-                    WHEN 3 THEN excluded.request_count <= l_max[now.l]
-                            - CASE WHEN state.last_request_at >= now.start THEN state.request_count ELSE 0 END
-                        AND now.clock < now.start + l_size[now.l]
-                    WHEN 4 THEN CASE
-                        WHEN state.last_request_at >= now.start THEN
-                            state.request_count <= l_max[now.l] - excluded.request_count
-                            AND (state.previous_count <= l_max[now.l] - excluded.request_count - state.request_count
-                                OR state.previous_count::numeric * (now.start + l_size[now.l] - now.clock)
-                                    <= (l_max[now.l] - excluded.request_count - state.request_count)::numeric * l_size[now.l])
-                        WHEN state.last_request_at >= now.start - l_size[now.l] THEN
-                            state.request_count <= l_max[now.l] - excluded.request_count
-                            OR state.request_count::numeric * (now.start + l_size[now.l] - now.clock)
-                                <= (l_max[now.l] - excluded.request_count)::numeric * l_size[now.l]
-                        ELSE true END
-                    ELSE length(state.log) + length(excluded.log) <= l_max[now.l] * 8
-                        OR length("${flyway:defaultSchema}".rate_limit_log_after_v2(state.log, now.clock - l_size[now.l]))
-                            + length(excluded.log) <= l_max[now.l] * 8
-                    END
+            SELECT CASE WHEN l_kind[its.l] <= 2 THEN state.window_size = l_size[its.l]
+                    WHEN l_start[its.l] IS NOT NULL THEN its.clock < l_start[its.l] + l_size[its.l] ELSE true END
+                AND its.clock >= greatest(
+                    state.last_request_at,
+                    state.blocked_until,
+                    CASE WHEN l_interval[its.l] > 0 THEN state.last_allowed_at + l_interval[its.l] END,
+                    CASE l_kind[its.l]
+                        WHEN 1 THEN CASE WHEN state.tokens < l_max[its.l] - excluded.tokens THEN state.last_request_at
+                            + (l_max[its.l] - excluded.tokens - state.tokens + l_rate[its.l] - 1) / l_rate[its.l] END
+                        -- The caller leaves a queue with several requests to rate_limit_decide_v1.
+                        WHEN 2 THEN state.last_request_at + (
+                            CASE WHEN l_ahead[its.l] < 0 THEN state.tokens + excluded.tokens - l_max[its.l]
+                                ELSE greatest(state.tokens + excluded.tokens - l_max[its.l],
+                                    state.tokens - l_ahead[its.l]) END
+                            + l_rate[its.l] - 1) / l_rate[its.l]
+                        WHEN 3 THEN CASE
+                            WHEN state.request_count <= l_max[its.l] - excluded.request_count THEN 0
+                            WHEN l_start[its.l] IS NULL THEN
+                                state.last_request_at - state.last_request_at % l_size[its.l] + l_size[its.l]
+                            WHEN state.last_request_at < l_start[its.l] THEN 0
+                            ELSE l_start[its.l] + l_size[its.l] END
+                        WHEN 4 THEN CASE
+                            WHEN state.request_count + state.previous_count <= l_max[its.l] - excluded.request_count THEN 0
+                            WHEN state.request_count <= l_max[its.l] - excluded.request_count THEN
+                                state.last_request_at - state.last_request_at % l_size[its.l] + l_size[its.l]
+                                - div((l_max[its.l] - excluded.request_count - state.request_count)::numeric
+                                    * l_size[its.l], greatest(1, state.previous_count))::bigint
+                            ELSE state.last_request_at - state.last_request_at % l_size[its.l] + 2 * l_size[its.l]
+                                - div((l_max[its.l] - excluded.request_count)::numeric * l_size[its.l],
+                                    greatest(1, state.request_count))::bigint END
+                        ELSE CASE WHEN length(state.log) + length(excluded.log) > l_max[its.l] * 8 THEN
+                            ('x' || encode(substring(state.log
+                                FROM (length(state.log) + length(excluded.log) - l_max[its.l] * 8 - 7)::int FOR 8), 'hex')
+                            )::bit(64)::bigint + l_size[its.l] END
+                    END)
             FROM (
-                SELECT moment.l, moment.clock,
-                       CASE WHEN l_kind[moment.l] IN (3, 4)
-                           THEN coalesce(l_start[moment.l], moment.clock - moment.clock % l_size[moment.l])
-                           ELSE moment.clock END AS start
-                FROM (
-                    SELECT coalesce(l_only, array_position(l_resource, state.resource)) AS l,
-                           coalesce(p_now, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS clock
-                    OFFSET 0
-                ) moment
+                SELECT coalesce(l_only, array_position(l_resource, state.resource)) AS l,
+                       coalesce(p_now, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS clock
                 OFFSET 0
-            ) now
+            ) its
         )
         RETURNING state.user_id, state.resource, state.last_request_at, state.window_start, state.window_size,
             CASE WHEN state.log IS NULL THEN state.request_count ELSE length(state.log) / 8 END, state.previous_count,

@@ -93,7 +93,7 @@ class PostgresLimitStoreTest extends LimitStoreContract {
 
     private static boolean isWaitingForALock(Statement statement) throws SQLException {
         try (ResultSet row = statement.executeQuery("SELECT count(*) FROM pg_stat_activity"
-                + " WHERE wait_event_type = 'Lock' AND query LIKE '%rate_limit_decide%' AND pid <> pg_backend_pid()")) {
+                + " WHERE wait_event_type = 'Lock' AND query LIKE '%rate_limit%' AND pid <> pg_backend_pid()")) {
             return row.next() && row.getInt(1) > 0;
         }
     }
