@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param outcome how it came out
  * @param allowed whether the request may pass; with an outcome that no limit decided, what the failure policy says
  * @param at when it was decided, by the clock of the store
- * @param limits what each limit said, in the order of the request; empty if no limit decided
+ * @param limits what each limit said, in the order of the request; empty if no limit decided. A request that is denied
+ *     without asking the store again shows only the limits that are known to deny it
  * @param retryAfter how long a denied client should wait: the longest that any of the limits asks for, exact, but
  *     never less than the floor of the request; zero if allowed
  * @param failure why no limit decided, or {@code null}

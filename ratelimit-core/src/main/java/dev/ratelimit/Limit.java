@@ -5,6 +5,7 @@ import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -19,8 +20,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param cost what a request is charged that does not say otherwise
  * @param minInterval the least time between two allowed requests of a subject; zero for none
+ * @param lease how many permits an instance takes at once; two limits that differ only in this are equal, since it changes
+ *     neither what is allowed nor what is stored
  */
-public record Limit(String name, Algorithm algorithm, long cost, Duration minInterval, Penalties penalties) {
+public record Limit(
+        String name, Algorithm algorithm, long cost, Duration minInterval, Penalties penalties, Lease lease) {
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}");
 
@@ -49,9 +53,49 @@ public record Limit(String name, Algorithm algorithm, long cost, Duration minInt
                         Durations.text(minInterval),
                         "leave it out: a leaky bucket with max-wait spaces its requests by drain");
             }
+            if (!lease.isNone()) {
+                requireLeasable(algorithm, minInterval, penalties);
+            }
         } catch (InvalidLimitException e) {
             throw e.in(name);
         }
+    }
+
+    public Limit(String name, Algorithm algorithm, long cost, Duration minInterval, Penalties penalties) {
+        this(name, algorithm, cost, minInterval, penalties, Lease.NONE);
+    }
+
+    /** Where the moment of each request matters, permits cannot be taken before it. */
+    private static void requireLeasable(Algorithm algorithm, Duration minInterval, Penalties penalties) {
+        String reason = null;
+        if (algorithm instanceof Algorithm.SlidingLog) {
+            reason = "a sliding-log counts each request at its own moment";
+        } else if (algorithm instanceof Algorithm.LeakyBucket bucket && bucket.isQueue()) {
+            reason = "a leaky bucket with max-wait gives each request its own turn";
+        } else if (!minInterval.isZero()) {
+            reason = "min-interval looks at the moment of each request";
+        } else if (!penalties.isEmpty()) {
+            reason = "penalties count each request that is denied";
+        }
+        if (reason != null) {
+            throw new InvalidLimitException(null, "lease", "set", "leave it out: " + reason);
+        }
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return this == other
+                || (other instanceof Limit limit
+                        && name.equals(limit.name)
+                        && cost == limit.cost
+                        && algorithm.equals(limit.algorithm)
+                        && minInterval.equals(limit.minInterval)
+                        && penalties.equals(limit.penalties));
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(name, algorithm, cost);
     }
 
     /** Starts a limit; the algorithm comes next. */
@@ -66,7 +110,7 @@ public record Limit(String name, Algorithm algorithm, long cost, Duration minInt
      * {@code token-bucket}, {@code leaky-bucket}), {@code max-requests} and {@code window} (a time, or for
      * fixed-window {@code hour}, {@code day}, {@code week}, {@code month} with {@code zone}), {@code burst} and
      * {@code refill}, {@code capacity}, {@code drain} and {@code max-wait}, and for every algorithm {@code cost},
-     * {@code min-interval}, {@code penalties} ({@code 1 -> 1m, 3 -> 5m}) and {@code forget-after}.
+     * {@code min-interval}, {@code penalties} ({@code 1 -> 1m, 3 -> 5m}), {@code forget-after} and {@code lease}.
      */
     public static Limit fromProperties(String name, Map<String, String> properties) {
         try {
@@ -94,6 +138,7 @@ public record Limit(String name, Algorithm algorithm, long cost, Duration minInt
         private Duration minInterval = Duration.ZERO;
         private final List<Penalties.Tier> tiers = new ArrayList<>();
         private Duration forgetAfter = Penalties.DEFAULT_FORGET_AFTER;
+        private Lease lease = Lease.NONE;
 
         private Builder(String name) {
             this.name = name;
@@ -160,11 +205,17 @@ public record Limit(String name, Algorithm algorithm, long cost, Duration minInt
             return this;
         }
 
+        /** Lets an instance take so many permits of a hot subject at once. */
+        public Builder lease(Lease lease) {
+            this.lease = lease;
+            return this;
+        }
+
         public Limit build() {
             Algorithm chosen = checked(() -> Require.present(
                     "algorithm", algorithm, "choose one, such as fixedWindow(5, Duration.ofMinutes(1))"));
             Penalties penalties = checked(() -> new Penalties(tiers, forgetAfter));
-            return new Limit(name, chosen, cost, minInterval, penalties);
+            return new Limit(name, chosen, cost, minInterval, penalties, lease);
         }
 
         /** Adds the name of this limit to what is said of a part that cannot be right. */

@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  *     zero if it had
  * @param delay how long the caller must wait for its turn in a leaky bucket with {@code max-wait}; else zero
  * @param penaltyUntil the end of the penalty that the subject is under after this decision, or {@code null}
+ * @param approximate whether {@code remaining} and {@code resetAt} are estimates: the request was served from a lease, and
+ *     only the store knows what other instances have taken
  */
 public record LimitDecision(
         Subject subject,
@@ -24,7 +26,20 @@ public record LimitDecision(
         Instant resetAt,
         Duration retryAfter,
         Duration delay,
-        @Nullable Instant penaltyUntil) {
+        @Nullable Instant penaltyUntil,
+        boolean approximate) {
+
+    public LimitDecision(
+            Subject subject,
+            Limit limit,
+            Outcome outcome,
+            long remaining,
+            Instant resetAt,
+            Duration retryAfter,
+            Duration delay,
+            @Nullable Instant penaltyUntil) {
+        this(subject, limit, outcome, remaining, resetAt, retryAfter, delay, penaltyUntil, false);
+    }
 
     public boolean allowed() {
         return outcome == Outcome.ALLOWED;

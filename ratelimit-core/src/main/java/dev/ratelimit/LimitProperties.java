@@ -22,7 +22,7 @@ final class LimitProperties {
     private static final String WINDOWS = "write a time such as 1m, or hour, day, week or month";
 
     private static final Set<String> OF_EVERY_ALGORITHM =
-            Set.of("algorithm", "cost", "min-interval", "penalties", "forget-after");
+            Set.of("algorithm", "cost", "min-interval", "penalties", "forget-after", "lease");
 
     private static final Pattern TIER = Pattern.compile("(-?\\d{1,18})\\s*->\\s*(\\S+)");
 
@@ -48,6 +48,9 @@ final class LimitProperties {
         }
         if (has("forget-after")) {
             limit.forgetAfter(time("forget-after"));
+        }
+        if (has("lease")) {
+            limit.lease(Lease.parse(text("lease", "")));
         }
         return limit.build();
     }

@@ -289,24 +289,24 @@ class LimitPropertiesTest {
     void aPropertyThatTheAlgorithmDoesNotTakeIsRefusedWithThoseItTakes() {
         refused(
                 () -> fixedWindowWith("burst=10"),
-                "limit 'api': burst is '10'; leave it out: fixed-window takes algorithm, cost, forget-after,"
+                "limit 'api': burst is '10'; leave it out: fixed-window takes algorithm, cost, forget-after, lease,"
                         + " max-requests, min-interval, penalties, window, zone");
         refused(
                 () -> limit("algorithm=sliding-window", "max-requests=5", "window=1m", "zone=UTC"),
-                "limit 'api': zone is 'UTC'; leave it out: sliding-window takes algorithm, cost, forget-after,"
+                "limit 'api': zone is 'UTC'; leave it out: sliding-window takes algorithm, cost, forget-after, lease,"
                         + " max-requests, min-interval, penalties, window");
         refused(
                 () -> limit("algorithm=sliding-log", "max-requests=5", "window=1m", "max_requests=6"),
-                "limit 'api': max_requests is '6'; leave it out: sliding-log takes algorithm, cost, forget-after,"
+                "limit 'api': max_requests is '6'; leave it out: sliding-log takes algorithm, cost, forget-after, lease,"
                         + " max-requests, min-interval, penalties, window");
         refused(
                 () -> limit("algorithm=token-bucket", "burst=5", "refill=1/s", "window=1m"),
-                "limit 'api': window is '1m'; leave it out: token-bucket takes algorithm, burst, cost, forget-after,"
+                "limit 'api': window is '1m'; leave it out: token-bucket takes algorithm, burst, cost, forget-after, lease,"
                         + " min-interval, penalties, refill");
         refused(
                 () -> limit("algorithm=leaky-bucket", "capacity=5", "drain=1/s", "refill=1/s"),
                 "limit 'api': refill is '1/s'; leave it out: leaky-bucket takes algorithm, capacity, cost, drain,"
-                        + " forget-after, max-wait, min-interval, penalties");
+                        + " forget-after, lease, max-wait, min-interval, penalties");
     }
 
     @Test

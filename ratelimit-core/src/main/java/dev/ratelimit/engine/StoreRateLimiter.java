@@ -11,12 +11,14 @@ import dev.ratelimit.Micros;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Reservation;
+import dev.ratelimit.Subject;
 import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
+import dev.ratelimit.store.StateKey;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -26,6 +28,8 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,6 +41,9 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(StoreRateLimiter.class);
 
+    /** Enough for a flood from many addresses, in a few megabytes. */
+    public static final int DEFAULT_REMEMBERED_DENIALS = 10_000;
+
     /** How long a store that has failed is left alone before it is asked again. */
     private static final Duration BREAK = Duration.ofSeconds(1);
 
@@ -47,6 +54,10 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
     private final List<DecisionListener> listeners;
     private final Breaker breaker;
     private final StoreHealth health = new StoreHealth();
+    private final DeniedSubjects denied;
+    private final boolean leasing;
+    private final Leases leases;
+    private final LongSupplier nanoTime;
 
     public StoreRateLimiter(LimitStore store, Limits limits) {
         this(store, limits, Grouping.DEFAULT);
@@ -58,8 +69,46 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
 
     /** The store is not closed with the limiter: it belongs to whoever made it. */
     public StoreRateLimiter(LimitStore store, Limits limits, Grouping grouping, List<DecisionListener> listeners) {
+        this(store, limits, grouping, listeners, DEFAULT_REMEMBERED_DENIALS);
+    }
+
+    /**
+     * @param rememberedDenials how many denials are remembered, to be given again without asking the store; zero for none
+     */
+    public StoreRateLimiter(
+            LimitStore store,
+            Limits limits,
+            Grouping grouping,
+            List<DecisionListener> listeners,
+            int rememberedDenials) {
+        this(
+                store,
+                limits,
+                grouping,
+                listeners,
+                store.isOnRealTime() ? rememberedDenials : 0,
+                store.isOnRealTime(),
+                System::nanoTime);
+    }
+
+    /**
+     * @param leasing whether permits may be taken in advance
+     * @param nanoTime what measures the time since an answer
+     */
+    StoreRateLimiter(
+            LimitStore store,
+            Limits limits,
+            Grouping grouping,
+            List<DecisionListener> listeners,
+            int rememberedDenials,
+            boolean leasing,
+            LongSupplier nanoTime) {
+        this.leasing = leasing;
         this.limits = limits;
         this.listeners = List.copyOf(listeners);
+        this.denied = new DeniedSubjects(rememberedDenials, nanoTime);
+        this.leases = new Leases(this::submit, this::isCurrent, nanoTime);
+        this.nanoTime = nanoTime;
         this.deadline = grouping.deadline();
         this.breaker = new Breaker(BREAK, deadline);
         // No more than one works for each lane; but one that has just left its lane may still be on its way back.
@@ -83,45 +132,119 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
 
     @Override
     public Decision decide(LimitRequest request) {
-        return ask(Kind.DECIDE, request).decision();
+        List<Limit> current = limits(request);
+        long start = nanoTime.getAsLong();
+        Decision known = denied.denial(request, current);
+        if (known != null) {
+            tellListeners(request, known, start);
+            return known;
+        }
+        List<Demand> demands = demands(request, current);
+        boolean leased = leasing
+                && demands.size() == 1
+                && !demands.get(0).limit().lease().isNone();
+        if (leased) {
+            Leases.Served served = leases.serve(demands.get(0), start + deadline.toNanos());
+            if (served != null) {
+                Decision decision = decision(demands.get(0), served);
+                tellListeners(request, decision, start);
+                return decision;
+            }
+        }
+        long mark = denied.mark();
+        Asked asked = ask(Kind.DECIDE, request, demands);
+        Answer answer = asked.answer();
+        if (answer != null) {
+            if (leased) {
+                leases.learn(demands.get(0), answer.verdicts().get(0));
+            }
+            if (!answer.allowed()) {
+                denied.remember(demands, answer, mark, start);
+            }
+        }
+        return asked.decision();
+    }
+
+    private static Decision decision(Demand demand, Leases.Served served) {
+        LimitDecision limit = new LimitDecision(
+                demand.subject(),
+                demand.limit(),
+                Outcome.ALLOWED,
+                served.remaining(),
+                Micros.toInstant(served.verdict().resetAt()),
+                Duration.ZERO,
+                Duration.ZERO,
+                null,
+                true);
+        return new Decision(
+                Outcome.ALLOWED, true, Micros.toInstant(served.clock()), List.of(limit), Duration.ZERO, null);
     }
 
     @Override
     public Decision peek(LimitRequest request) {
-        return ask(Kind.PEEK, request).decision();
+        return ask(Kind.PEEK, request, demands(request, limits(request))).decision();
     }
 
     @Override
     public boolean reset(LimitRequest request) {
-        return ask(Kind.RESET, request).decision().outcome().isDecided();
+        List<Demand> demands = demands(request, limits(request));
+        boolean done = ask(Kind.RESET, request, demands).decision().outcome().isDecided();
+        demands.forEach(demand -> forgetLocally(demand.key()));
+        return done;
+    }
+
+    /**
+     * Forgets what this process remembers of the subject on that limit, denials and leases, so that the store is asked again. To be called on
+     * every instance when somebody has reset or unblocked a subject, whoever did it; {@link #reset} does it by itself on
+     * the instance it is called on.
+     */
+    public void forgetLocally(Subject subject, String limitName) {
+        forgetLocally(StateKey.of(subject, limitName));
+    }
+
+    private void forgetLocally(StateKey key) {
+        denied.clear(key);
+        leases.drop(key);
+    }
+
+    /** Forgets what this process remembers of all subjects, so that the store is asked again. */
+    public void forgetLocally() {
+        denied.clear();
+        leases.drop();
     }
 
     @Override
     public Reservation reserve(LimitRequest request) {
-        Asked asked = ask(Kind.DECIDE, request);
-        return new StoreReservation(this, asked.decision(), asked.demands(), asked.verdicts());
+        List<Demand> demands = demands(request, limits(request));
+        denied.reserving(demands);
+        Asked asked = ask(Kind.DECIDE, request, demands);
+        Answer answer = asked.answer();
+        return new StoreReservation(this, asked.decision(), demands, answer == null ? List.of() : answer.verdicts());
     }
 
-    /** A request that was put to the store; without verdicts if no decision could be had. */
-    private record Asked(Decision decision, List<Demand> demands, List<Verdict> verdicts) {}
+    /** A request that was put to the store; without an answer if no decision could be had. */
+    private record Asked(Decision decision, @Nullable Answer answer) {}
 
-    private Asked ask(Kind kind, LimitRequest request) {
-        List<Demand> demands = demands(request);
-        long start = System.nanoTime();
+    private Asked ask(Kind kind, LimitRequest request, List<Demand> demands) {
+        long start = nanoTime.getAsLong();
         Asked asked;
         try {
             Answer answer = submit(new Operation(kind, demands));
-            asked = new Asked(decision(request, demands, answer), demands, answer.verdicts());
+            asked = new Asked(decision(request, demands, answer), answer);
         } catch (UndecidedException e) {
-            asked = new Asked(undecided(request, e), demands, List.of());
+            asked = new Asked(undecided(request, e), null);
         }
         if (kind == Kind.DECIDE) {
-            tellListeners(request, asked.decision(), Duration.ofNanos(System.nanoTime() - start));
+            tellListeners(request, asked.decision(), start);
         }
         return asked;
     }
 
-    private void tellListeners(LimitRequest request, Decision decision, Duration took) {
+    private void tellListeners(LimitRequest request, Decision decision, long startNanos) {
+        if (listeners.isEmpty()) {
+            return;
+        }
+        Duration took = Duration.ofNanos(nanoTime.getAsLong() - startNanos);
         for (DecisionListener listener : listeners) {
             try {
                 listener.decided(request, decision, took);
@@ -147,10 +270,29 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         }
     }
 
-    private List<Demand> demands(LimitRequest request) {
-        List<Demand> demands = new ArrayList<>(request.items().size());
-        for (LimitRequest.Item item : request.items()) {
-            Limit limit = item.limit() != null ? item.limit() : limits.get(item.limitName());
+    /** The limits of the request's items, in their order. */
+    private List<Limit> limits(LimitRequest request) {
+        List<LimitRequest.Item> items = request.items();
+        if (items.size() == 1) {
+            return List.of(limit(items.get(0)));
+        }
+        List<Limit> found = new ArrayList<>(items.size());
+        for (LimitRequest.Item item : items) {
+            found.add(limit(item));
+        }
+        return found;
+    }
+
+    private Limit limit(LimitRequest.Item item) {
+        Limit given = item.limit();
+        return given != null ? given : limits.get(item.limitName());
+    }
+
+    private static List<Demand> demands(LimitRequest request, List<Limit> limits) {
+        List<Demand> demands = new ArrayList<>(limits.size());
+        for (int i = 0; i < limits.size(); i++) {
+            LimitRequest.Item item = request.items().get(i);
+            Limit limit = limits.get(i);
             long cost = item.cost() != null ? item.cost() : limit.cost();
             requireGrantable(limit, cost);
             demands.add(new Demand(item.subject(), limit, cost));
@@ -211,9 +353,10 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
                 e.reason());
     }
 
-    /** Ends the workers; requests that wait are told that no decision can be had. */
+    /** Gives leases back and ends the workers; requests that wait are told that no decision can be had. */
     @Override
     public void close() {
+        leases.close();
         workers.shutdown();
     }
 }

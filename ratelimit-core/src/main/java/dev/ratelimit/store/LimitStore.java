@@ -30,6 +30,14 @@ public interface LimitStore extends AutoCloseable {
     }
 
     /**
+     * Whether the time of the store passes as time does on this machine. If not, since a test sets it, an answer says
+     * nothing about a later moment, and nothing is remembered or taken in advance.
+     */
+    default boolean isOnRealTime() {
+        return true;
+    }
+
+    /**
      * Deletes state that says no more than no state at all, and violations that are forgotten. Looks at a bounded part
      * of the rows, goes on from there with the next call, and neither waits for a lock nor touches a live row.
      *

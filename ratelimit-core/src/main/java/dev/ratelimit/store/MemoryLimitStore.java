@@ -22,6 +22,7 @@ public final class MemoryLimitStore implements LimitStore {
     private static final int ROWS_PER_PRUNE = 10_000;
 
     private final InstantSource clock;
+    private final boolean onRealTime;
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<StateKey, State> states = new ConcurrentHashMap<>();
     private final Map<StateKey, Violations> violations = new ConcurrentHashMap<>();
@@ -31,11 +32,21 @@ public final class MemoryLimitStore implements LimitStore {
     private @Nullable Iterator<Map.Entry<StateKey, Violations>> violationsToPrune;
 
     public MemoryLimitStore() {
-        this(InstantSource.system());
+        this(InstantSource.system(), true);
     }
 
     public MemoryLimitStore(InstantSource clock) {
+        this(clock, false);
+    }
+
+    private MemoryLimitStore(InstantSource clock, boolean onRealTime) {
         this.clock = clock;
+        this.onRealTime = onRealTime;
+    }
+
+    @Override
+    public boolean isOnRealTime() {
+        return onRealTime;
     }
 
     @Override

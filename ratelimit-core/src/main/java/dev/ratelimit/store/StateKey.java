@@ -10,7 +10,7 @@ import dev.ratelimit.Subject;
  */
 public record StateKey(String subject, String limit) {
 
-    static StateKey of(Subject subject, String limit) {
+    public static StateKey of(Subject subject, String limit) {
         return new StateKey(subject.text(), limit);
     }
 }

@@ -77,6 +77,7 @@ final class ConfiguredLimits {
         put(properties, "min-interval", spec.minInterval());
         put(properties, "penalties", tiers(name, spec.penalties()));
         put(properties, "forget-after", spec.forgetAfter());
+        put(properties, "lease", spec.lease());
         return properties;
     }
 

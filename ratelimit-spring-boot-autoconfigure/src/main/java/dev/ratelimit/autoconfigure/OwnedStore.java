@@ -23,6 +23,11 @@ record OwnedStore(LimitStore store, Closeable pool) implements LimitStore {
     }
 
     @Override
+    public boolean isOnRealTime() {
+        return store.isOnRealTime();
+    }
+
+    @Override
     public Pruned prune(long keepMicros) {
         return store.prune(keepMicros);
     }

@@ -2,6 +2,7 @@ package dev.ratelimit.autoconfigure;
 
 import com.zaxxer.hikari.HikariConfig;
 import dev.ratelimit.autoconfigure.RateLimitProperties.Postgresql;
+import dev.ratelimit.autoconfigure.RateLimitProperties.SynchronousCommit;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.jdbc.PostgresLimitStore;
@@ -30,7 +31,10 @@ final class PostgresStores {
         try {
             Schema.migrate(pool, settings.schema());
             pool.setDeadline(deadline);
-            return new OwnedStore(new PostgresLimitStore(pool, settings.schema()).withTimeout(deadline), pool);
+            PostgresLimitStore store = new PostgresLimitStore(pool, settings.schema()).withTimeout(deadline);
+            return new OwnedStore(
+                    settings.synchronousCommit() == SynchronousCommit.ON ? store : store.withoutWaitingForTheDisk(),
+                    pool);
         } catch (RuntimeException e) {
             pool.close();
             throw e;

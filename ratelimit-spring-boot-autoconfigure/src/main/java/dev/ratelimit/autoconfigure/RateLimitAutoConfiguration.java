@@ -124,7 +124,8 @@ public final class RateLimitAutoConfiguration {
                 InvalidPropertyException.under(
                         "ratelimit.store.",
                         () -> grouping.withDeadline(properties.store().deadline())),
-                listeners.orderedStream().toList());
+                listeners.orderedStream().toList(),
+                properties.deniedCache().enabled() ? properties.deniedCache().maxSize() : 0);
     }
 
     @Bean

@@ -24,6 +24,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param filter where the filters stand among others
  * @param store where state is kept
  * @param grouping how requests that wait at the same moment are decided together
+ * @param deniedCache how denials are remembered
  * @param upkeep how expired state is deleted
  */
 @ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
@@ -38,6 +39,7 @@ record RateLimitProperties(
         @DefaultValue Filter filter,
         @DefaultValue Store store,
         @DefaultValue GroupingSpec grouping,
+        @DefaultValue DeniedCache deniedCache,
         @DefaultValue UpkeepSpec upkeep) {
 
     /**
@@ -57,6 +59,7 @@ record RateLimitProperties(
      * @param minInterval the least time between two allowed requests
      * @param penalties for how long a subject is denied after so many violations
      * @param forgetAfter how long after the last violation the count of violations starts anew
+     * @param lease how many permits of a hot subject an instance takes at once: a number, or auto
      */
     record LimitSpec(
             @Nullable String base,
@@ -72,7 +75,8 @@ record RateLimitProperties(
             @Nullable String cost,
             @Nullable String minInterval,
             @Nullable List<PenaltySpec> penalties,
-            @Nullable String forgetAfter) {}
+            @Nullable String forgetAfter,
+            @Nullable String lease) {}
 
     /** The algorithms; a type of its own so that editors complete it. */
     enum AlgorithmName {
@@ -198,18 +202,44 @@ record RateLimitProperties(
      * @param password the password, if the URL names none
      * @param schema the schema of the tables, which is created if it does not exist
      * @param poolSize how many connections are kept, apart from those of the application
+     * @param synchronousCommit off answers before a decision is on the disk; a crash of the database may lose the last ones
      */
     record Postgresql(
             @Nullable String url,
             @Nullable String username,
             @Nullable String password,
             @DefaultValue("public") String schema,
-            @DefaultValue("4") int poolSize) {
+            @DefaultValue("4") int poolSize,
+            @DefaultValue("on") SynchronousCommit synchronousCommit) {
 
         /** Keeps the password out of logs. */
         @Override
         public String toString() {
             return "Postgresql[url=" + url + ", schema=" + schema + "]";
+        }
+    }
+
+    /** Whether a decision is on the disk before it is answered. */
+    enum SynchronousCommit {
+        ON,
+        OFF
+    }
+
+    /**
+     * How denials are remembered, to be given again without asking the store.
+     *
+     * @param enabled whether they are
+     * @param maxSize how many at most
+     */
+    record DeniedCache(
+            @DefaultValue("true") boolean enabled,
+            @DefaultValue("10000") int maxSize) {
+
+        DeniedCache {
+            if (maxSize < 1) {
+                throw new InvalidPropertyException(
+                        "ratelimit.denied-cache.max-size", maxSize, "write a whole number of at least 1");
+            }
         }
     }
 

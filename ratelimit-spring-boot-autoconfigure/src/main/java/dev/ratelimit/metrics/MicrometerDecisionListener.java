@@ -11,6 +11,7 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reports decisions. Never tagged by subject: their number is not bounded.
@@ -47,9 +48,11 @@ public final class MicrometerDecisionListener implements DecisionListener {
                     "Requests for which no decision could be had",
                     Tags.of("outcome", written(decision.outcome())));
         }
-        for (int i = 0; i < request.items().size(); i++) {
-            LimitDecision one = i < decision.limits().size() ? decision.limits().get(i) : null;
-            count(request.items().get(i), one == null ? decision.outcome() : one.outcome(), decision);
+        for (LimitRequest.Item item : request.items()) {
+            LimitDecision one = of(item, decision);
+            // A limit that was not asked, since another was known to deny, was not charged either.
+            Outcome unasked = decision.limits().isEmpty() ? decision.outcome() : Outcome.ALLOWED;
+            count(item, one == null ? unasked : one.outcome(), decision);
             if (one != null && one.outcome() == Outcome.THROTTLED && one.penaltyUntil() != null) {
                 count(
                         "ratelimit.penalties",
@@ -57,6 +60,15 @@ public final class MicrometerDecisionListener implements DecisionListener {
                         Tags.of("limit", one.limit().name()));
             }
         }
+    }
+
+    private static @Nullable LimitDecision of(LimitRequest.Item item, Decision decision) {
+        for (LimitDecision one : decision.limits()) {
+            if (one.limit().name().equals(item.limitName()) && one.subject().equals(item.subject())) {
+                return one;
+            }
+        }
+        return null;
     }
 
     private void count(LimitRequest.Item item, Outcome outcome, Decision decision) {

@@ -284,6 +284,11 @@ public final class PostgresLimitStore implements LimitStore {
     }
 
     @Override
+    public boolean isOnRealTime() {
+        return clock == null;
+    }
+
+    @Override
     public Pruned prune(long keepMicros) {
         return pruning.step(now(), keepMicros);
     }

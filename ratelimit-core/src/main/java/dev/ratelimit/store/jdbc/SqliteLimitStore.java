@@ -35,19 +35,25 @@ public final class SqliteLimitStore implements LimitStore {
 
     private final SqliteFile file;
     private final InstantSource clock;
+    private final boolean onRealTime;
     private final ReentrantLock lock = new ReentrantLock();
     private @Nullable SqliteSession session;
     private final SqlitePruning pruning;
     private boolean closed;
 
     public SqliteLimitStore(SqliteFile file) {
-        this(file, InstantSource.system());
+        this(file, InstantSource.system(), true);
     }
 
     /**
      * @param clock what the time is; all processes that share the file must agree on it
      */
     public SqliteLimitStore(SqliteFile file, InstantSource clock) {
+        this(file, clock, false);
+    }
+
+    private SqliteLimitStore(SqliteFile file, InstantSource clock, boolean onRealTime) {
+        this.onRealTime = onRealTime;
         this.file = file;
         this.clock = clock;
         this.pruning = new SqlitePruning(file.busyTimeout(Duration.ZERO));
@@ -80,6 +86,11 @@ public final class SqliteLimitStore implements LimitStore {
     @Override
     public boolean answersInTime() {
         return file.busyTimeout().compareTo(LONGEST_WAIT) <= 0;
+    }
+
+    @Override
+    public boolean isOnRealTime() {
+        return onRealTime;
     }
 
     @Override

@@ -1,0 +1,263 @@
+package dev.ratelimit.engine;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitDecision;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.Micros;
+import dev.ratelimit.Outcome;
+import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.Verdict;
+import dev.ratelimit.store.Answer;
+import dev.ratelimit.store.Operation.Demand;
+import dev.ratelimit.store.StateKey;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Remembers denials, and gives them again without asking the store. What is remembered is what the store would say:
+ *
+ * <ol>
+ *   <li>A limit that had no room for a single permit has none until the moment that the store has named: time alone does
+ *       not free it sooner. Only such denials are remembered, of the cost of one, so that nothing remains until then; what
+ *       {@code min-interval} denies may have something remaining, and is not.
+ *   <li>A denial that the store counts as a violation is never remembered: of a limit with penalties, only a penalty that
+ *       runs, during which requests neither count nor extend.
+ *   <li>What can free a subject sooner is a reset, a refund and a limit with other numbers. A limit that was reserved on
+ *       in this process is not remembered from then on; a reset clears what is remembered of the subject; and a
+ *       denial is remembered of the limit as it was.
+ *   <li>An answer that was under way when something was cleared is not remembered: it may be from before.
+ *   <li>The moment is one of the store's clock. How much of the wait has passed is measured on this machine from before
+ *       the store was asked, which is too much rather than too little: nobody is denied for longer than the store would.
+ * </ol>
+ *
+ * No denial is remembered for more than a minute, in case nobody has told this process of a reset elsewhere. If there is no
+ * room for another denial, it is not remembered. An answer that allows is never remembered. Thread-safe.
+ */
+final class DeniedSubjects {
+
+    private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(1);
+    private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long NANOS_PER_MICRO = 1_000;
+
+    private final int maxSize;
+    private final LongSupplier nanoTime;
+    private final ConcurrentHashMap<StateKey, Denial> denials = new ConcurrentHashMap<>();
+    private final Set<String> reserved = ConcurrentHashMap.newKeySet();
+    private final AtomicLong cleared = new AtomicLong();
+    private final AtomicLong nextSweep = new AtomicLong();
+
+    /**
+     * @param maxSize how many denials are remembered; zero for none
+     */
+    DeniedSubjects(int maxSize, LongSupplier nanoTime) {
+        this.maxSize = maxSize;
+        this.nanoTime = nanoTime;
+        this.nextSweep.set(nanoTime.getAsLong());
+    }
+
+    /** What one limit said, and until when it stays so. */
+    private record Denial(
+            Limit limit,
+            Verdict verdict,
+            Instant resetAt,
+            @Nullable Instant penaltyUntil,
+            long now,
+            long answeredNanos,
+            long untilNanos) {
+
+        boolean isOf(Limit other, long nanos) {
+            return untilNanos - nanos > 0 && limit.equals(other);
+        }
+
+        /** The clock of the store, rather too early than too late: who is told to wait waits for long enough. */
+        long clock(long nanos) {
+            return now + (nanos - answeredNanos) / NANOS_PER_MICRO;
+        }
+
+        LimitDecision decision(Subject subject, long clock) {
+            return new LimitDecision(
+                    subject,
+                    limit,
+                    verdict.penaltyUntil() == 0 ? Outcome.THROTTLED : Outcome.BLOCKED,
+                    0,
+                    resetAt,
+                    Micros.toDuration(verdict.availableAt() - clock),
+                    Duration.ZERO,
+                    penaltyUntil);
+        }
+    }
+
+    /** A mark to be taken before the store is asked. */
+    long mark() {
+        return cleared.get();
+    }
+
+    /**
+     * The denial of the request, if the store need not be asked. Of its limits it shows those that are known to deny: what
+     * the others would say only the store knows.
+     *
+     * @param limits those of the request's items, in their order
+     */
+    @Nullable
+    Decision denial(LimitRequest request, List<Limit> limits) {
+        if (denials.isEmpty()) {
+            return null;
+        }
+        List<LimitRequest.Item> items = request.items();
+        if (items.size() == 1) {
+            Denial known = find(items.get(0), limits.get(0), nanoTime.getAsLong());
+            return known == null ? null : decision(request, List.of(items.get(0).subject()), List.of(known));
+        }
+        return denialOfSeveral(request, items, limits);
+    }
+
+    private @Nullable Decision denialOfSeveral(
+            LimitRequest request, List<LimitRequest.Item> items, List<Limit> limits) {
+        long nanos = nanoTime.getAsLong();
+        List<Subject> subjects = new ArrayList<>(items.size());
+        List<Denial> known = new ArrayList<>(items.size());
+        boolean penalty = false;
+        boolean mayViolate = false;
+        for (int i = 0; i < items.size(); i++) {
+            Denial one = find(items.get(i), limits.get(i), nanos);
+            if (one != null) {
+                subjects.add(items.get(i).subject());
+                known.add(one);
+                penalty |= one.verdict().penaltyUntil() > 0;
+            } else {
+                mayViolate |= !limits.get(i).penalties().isEmpty();
+            }
+        }
+        // Without a penalty, a limit that is not known of might count this as a violation.
+        return known.isEmpty() || (mayViolate && !penalty) ? null : decision(request, subjects, known);
+    }
+
+    private @Nullable Denial find(LimitRequest.Item item, Limit limit, long nanos) {
+        Long cost = item.cost();
+        if ((cost != null ? cost : limit.cost()) != 1) {
+            return null;
+        }
+        StateKey key = StateKey.of(item.subject(), limit.name());
+        Denial known = denials.get(key);
+        if (known == null) {
+            return null;
+        }
+        if (known.isOf(limit, nanos)) {
+            return known;
+        }
+        denials.remove(key, known);
+        return null;
+    }
+
+    private Decision decision(LimitRequest request, List<Subject> subjects, List<Denial> known) {
+        long nanos = nanoTime.getAsLong();
+        List<LimitDecision> decisions = new ArrayList<>(known.size());
+        Outcome outcome = Outcome.THROTTLED;
+        Duration retryAfter = request.retryAfterFloor();
+        long latest = 0;
+        for (int i = 0; i < known.size(); i++) {
+            long clock = known.get(i).clock(nanos);
+            latest = Math.max(latest, clock);
+            LimitDecision one = known.get(i).decision(subjects.get(i), clock);
+            decisions.add(one);
+            outcome = one.outcome().compareTo(outcome) > 0 ? one.outcome() : outcome;
+            retryAfter = one.retryAfter().compareTo(retryAfter) > 0 ? one.retryAfter() : retryAfter;
+        }
+        return new Decision(outcome, false, Micros.toInstant(latest), decisions, retryAfter, null);
+    }
+
+    /**
+     * Remembers what denied a request.
+     *
+     * @param mark what {@link #mark()} said before the store was asked
+     * @param askedNanos when the store was asked
+     */
+    void remember(List<Demand> demands, Answer answer, long mark, long askedNanos) {
+        if (maxSize == 0) {
+            return;
+        }
+        long nanos = nanoTime.getAsLong();
+        for (int i = 0; i < demands.size(); i++) {
+            Demand demand = demands.get(i);
+            Verdict verdict = answer.verdicts().get(i);
+            if (!verdict.allowed() && staysDenied(demand, verdict)) {
+                remember(demand, verdict, answer.now(), mark, askedNanos, nanos);
+            }
+        }
+    }
+
+    private boolean staysDenied(Demand demand, Verdict verdict) {
+        return demand.cost() == 1
+                && verdict.remaining() == 0
+                && (verdict.penaltyUntil() > 0
+                        || (demand.limit().penalties().isEmpty()
+                                && !demand.limit().hasMinInterval()))
+                && !reserved.contains(demand.limit().name());
+    }
+
+    private void remember(Demand demand, Verdict verdict, long now, long mark, long askedNanos, long nanos) {
+        long until = verdict.penaltyUntil() > 0 ? verdict.penaltyUntil() : verdict.availableAt();
+        long wait = Math.min(LONGEST_NANOS / NANOS_PER_MICRO, until - now) * NANOS_PER_MICRO;
+        if (askedNanos + wait - nanos <= 0 || !hasRoom(nanos)) {
+            return;
+        }
+        StateKey key = demand.key();
+        Denial denial = new Denial(
+                demand.limit(),
+                verdict,
+                Micros.toInstant(verdict.resetAt()),
+                verdict.penaltyUntil() == 0 ? null : Micros.toInstant(verdict.penaltyUntil()),
+                now,
+                nanos,
+                askedNanos + wait);
+        denials.put(key, denial);
+        if (cleared.get() != mark) {
+            denials.remove(key, denial);
+        }
+    }
+
+    private boolean hasRoom(long nanos) {
+        if (denials.mappingCount() < maxSize) {
+            return true;
+        }
+        long next = nextSweep.get();
+        if (nanos - next >= 0 && nextSweep.compareAndSet(next, nanos + SWEEP_NANOS)) {
+            denials.values().removeIf(denial -> denial.untilNanos() - nanos <= 0);
+        }
+        return denials.mappingCount() < maxSize;
+    }
+
+    /** A charge on the limits may be taken back: what denies now may be free sooner. */
+    void reserving(List<Demand> demands) {
+        for (Demand demand : demands) {
+            if (reserved.add(demand.limit().name())) {
+                clear();
+            }
+        }
+    }
+
+    void clear(StateKey key) {
+        cleared.incrementAndGet();
+        denials.remove(key);
+    }
+
+    void clear() {
+        cleared.incrementAndGet();
+        denials.clear();
+    }
+
+    /** The keys of what is remembered. */
+    Set<StateKey> keys() {
+        return Collections.unmodifiableSet(denials.keySet());
+    }
+}

@@ -1,0 +1,299 @@
+package dev.ratelimit.engine;
+
+import dev.ratelimit.Lease;
+import dev.ratelimit.Limit;
+import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.Verdict;
+import dev.ratelimit.store.Answer;
+import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.Operation.Demand;
+import dev.ratelimit.store.Operation.Kind;
+import dev.ratelimit.store.StateKey;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes permits of hot subjects in advance, and serves requests from them without asking the store.
+ *
+ * <ol>
+ *   <li>A request on a limit with a lease is served from what is held of its subject, if enough of it still counts.
+ *   <li>Otherwise, if the store has said that there is enough, one of those who wait takes the next lease: as many permits as
+ *       the limit says, no fewer than there are callers waiting, and no more than half of what remained, so that other
+ *       instances find some, too. The others wait for it.
+ *   <li>If little remained, or a lease was not to be had, requests ask the store one by one, as without leases.
+ *   <li>A lease that nobody has used for a moment is given back, and so are all when the limiter is closed. If the
+ *       process dies, what it held stays charged, and lapses with its window or as the bucket refills.
+ * </ol>
+ *
+ * Nothing is admitted twice: a permit is charged in the store before it is served here, served once, and only as long as
+ * it counts there ({@link dev.ratelimit.algorithm.Leased}). Thread-safe.
+ */
+final class Leases {
+
+    private static final Logger log = LoggerFactory.getLogger(Leases.class);
+
+    private static final long IDLE_MILLIS = 250;
+    private static final long MOST_AUTO = 10_000;
+
+    /** Asks the store. */
+    interface Asking {
+        Answer ask(Operation operation) throws UndecidedException;
+    }
+
+    /** A request that was served: what it was told, and the store's clock. */
+    record Served(Verdict verdict, long remaining, long clock) {}
+
+    private final Asking store;
+    private final Predicate<Limit> isCurrent;
+    private final LongSupplier nanoTime;
+    private final ConcurrentHashMap<StateKey, Hot> subjects = new ConcurrentHashMap<>();
+    private @Nullable ScheduledThreadPoolExecutor timer;
+    private boolean closed;
+
+    /**
+     * @param isCurrent whether a limit is still what its name stands for
+     */
+    Leases(Asking store, Predicate<Limit> isCurrent, LongSupplier nanoTime) {
+        this.store = store;
+        this.nanoTime = nanoTime;
+        this.isCurrent = isCurrent;
+    }
+
+    /** One subject on one limit. */
+    private static final class Hot {
+
+        private final Subject subject;
+        private final ReentrantLock lock = new ReentrantLock();
+        private final Condition changed = lock.newCondition();
+        private @Nullable HeldLease held;
+        private boolean taking;
+        private int waiting;
+        private boolean dropped;
+
+        /** What the store has said last that remains; one lease is never more than half of it. */
+        private long remaining;
+
+        private long auto = 1;
+
+        private Hot(Subject subject) {
+            this.subject = subject;
+        }
+    }
+
+    /**
+     * Serves the request, if it can be without asking the store for it alone.
+     *
+     * @return {@code null} if the store is to be asked
+     */
+    @Nullable
+    Served serve(Demand demand, long deadlineNanos) {
+        Hot hot = subjects.get(demand.key());
+        if (hot == null) {
+            return null;
+        }
+        hot.lock.lock();
+        try {
+            while (true) {
+                HeldLease held = hot.held;
+                if (held != null && !held.isOf(demand.limit())) {
+                    hot.held = null;
+                    held = null;
+                }
+                long nanos = nanoTime.getAsLong();
+                if (held != null && held.serve(demand.cost(), nanos)) {
+                    return new Served(held.verdict(), held.remaining(), held.clock(nanos));
+                }
+                if (hot.dropped || size(hot, demand) < 2 * demand.cost()) {
+                    return null;
+                }
+                if (!hot.taking) {
+                    return take(hot, demand);
+                }
+                if (!await(hot, deadlineNanos)) {
+                    return null;
+                }
+            }
+        } finally {
+            hot.lock.unlock();
+        }
+    }
+
+    /** Waits until somebody has taken a lease; {@code false} when the deadline has come. */
+    @SuppressWarnings("WaitNotInLoop") // the caller looks again
+    private boolean await(Hot hot, long deadlineNanos) {
+        boolean interrupted = Thread.interrupted();
+        hot.waiting++;
+        try {
+            long left = deadlineNanos - nanoTime.getAsLong();
+            return left > 0 && hot.changed.awaitNanos(left) > 0;
+        } catch (InterruptedException e) {
+            interrupted = true;
+            return true;
+        } finally {
+            hot.waiting--;
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** How much to take: in permits, the request's own included. */
+    private static long size(Hot hot, Demand demand) {
+        Lease lease = demand.limit().lease();
+        long wanted = lease.isAuto() ? hot.auto : lease.permits();
+        long callers = (hot.waiting + 1L) * demand.cost();
+        return Math.min(
+                Math.max(wanted, callers),
+                Math.min(hot.remaining / 2, demand.limit().capacity()));
+    }
+
+    /** Takes a lease and serves the request from it. The lock is not held while the store is asked. */
+    private @Nullable Served take(Hot hot, Demand demand) {
+        long permits = size(hot, demand);
+        HeldLease before = hot.held;
+        boolean usedUp = before != null && !before.lapsed();
+        hot.taking = true;
+        hot.lock.unlock();
+        Answer answer = null;
+        long askedNanos = nanoTime.getAsLong();
+        try {
+            answer = store.ask(
+                    new Operation(Kind.DECIDE, List.of(new Demand(demand.subject(), demand.limit(), permits))));
+        } catch (UndecidedException e) {
+            // The request asks for itself, and is told.
+        } finally {
+            hot.lock.lock();
+            hot.taking = false;
+            hot.changed.signalAll();
+        }
+        if (answer == null) {
+            hot.remaining = 0;
+            return null;
+        }
+        Verdict verdict = answer.verdicts().get(0);
+        hot.remaining = verdict.remaining();
+        if (!answer.allowed() || hot.dropped) {
+            return null;
+        }
+        hot.auto = usedUp ? Math.min(MOST_AUTO, 2 * permits) : Math.max(1, permits / 2);
+        HeldLease taken = new HeldLease(demand.limit(), verdict, answer.now(), askedNanos);
+        hot.held = taken;
+        long nanos = nanoTime.getAsLong();
+        return taken.serve(demand.cost(), nanos) ? new Served(verdict, taken.remaining(), taken.clock(nanos)) : null;
+    }
+
+    /** Remembers what the store has said of a limit with a lease. */
+    void learn(Demand demand, Verdict verdict) {
+        Hot hot = subjects.get(demand.key());
+        if (hot == null) {
+            if (!verdict.allowed() || verdict.remaining() < 2 * demand.cost()) {
+                return;
+            }
+            startTimer();
+            hot = subjects.computeIfAbsent(demand.key(), key -> new Hot(demand.subject()));
+        }
+        hot.lock.lock();
+        try {
+            hot.remaining = verdict.remaining();
+        } finally {
+            hot.lock.unlock();
+        }
+    }
+
+    private synchronized void startTimer() {
+        if (timer == null && !closed) {
+            ScheduledThreadPoolExecutor started = new ScheduledThreadPoolExecutor(1, work -> {
+                Thread thread = new Thread(work, "ratelimit-leases");
+                thread.setDaemon(true);
+                return thread;
+            });
+            ScheduledFuture<?> unused =
+                    started.scheduleWithFixedDelay(this::giveBackIdle, IDLE_MILLIS, IDLE_MILLIS, TimeUnit.MILLISECONDS);
+            timer = started;
+        }
+    }
+
+    void giveBackIdle() {
+        try {
+            giveBack(false);
+        } catch (RuntimeException | Error e) {
+            // An exception that escapes would end the schedule.
+            log.warn("Leases could not be given back and stay charged: {}", e.getMessage(), e);
+        }
+    }
+
+    /** Gives back what was not used for a moment; or all of it. */
+    private void giveBack(boolean all) {
+        for (Map.Entry<StateKey, Hot> entry : subjects.entrySet()) {
+            Hot hot = entry.getValue();
+            HeldLease unused = null;
+            hot.lock.lock();
+            try {
+                HeldLease held = hot.held;
+                if (!hot.taking && (all || held == null || !held.wasUsed())) {
+                    unused = held;
+                    hot.held = null;
+                    hot.dropped = true;
+                    subjects.remove(entry.getKey(), hot);
+                }
+            } finally {
+                hot.lock.unlock();
+            }
+            if (unused != null && unused.left() > 0) {
+                giveBack(hot.subject, unused);
+            }
+        }
+    }
+
+    private void giveBack(Subject subject, HeldLease lease) {
+        if (!isCurrent.test(lease.limit())) {
+            return;
+        }
+        try {
+            long served = lease.charge().cost() - lease.left();
+            store.ask(new Operation(Kind.SETTLE, List.of(new Demand(subject, lease.limit(), served, lease.charge()))));
+        } catch (UndecidedException e) {
+            // It stays charged, which is the safe side.
+        }
+    }
+
+    /** Drops what is held of the subject: what was charged for it no longer counts. */
+    void drop(StateKey key) {
+        Hot hot = subjects.remove(key);
+        if (hot != null) {
+            hot.lock.lock();
+            try {
+                hot.held = null;
+                hot.dropped = true;
+            } finally {
+                hot.lock.unlock();
+            }
+        }
+    }
+
+    void drop() {
+        new ArrayList<>(subjects.keySet()).forEach(this::drop);
+    }
+
+    void close() {
+        synchronized (this) {
+            closed = true;
+            if (timer != null) {
+                timer.shutdown();
+            }
+        }
+        giveBack(true);
+    }
+}

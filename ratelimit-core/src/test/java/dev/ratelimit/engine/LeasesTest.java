@@ -1,0 +1,220 @@
+package dev.ratelimit.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.InvalidLimitException;
+import dev.ratelimit.Lease;
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.Limits;
+import dev.ratelimit.Micros;
+import dev.ratelimit.Rate;
+import dev.ratelimit.Subject;
+import dev.ratelimit.Window;
+import dev.ratelimit.store.MemoryLimitStore;
+import dev.ratelimit.testing.SettableClock;
+import dev.ratelimit.testing.TestSeed;
+import java.time.Duration;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class LeasesTest {
+
+    private static final Subject ALICE = Subject.user("alice");
+    private static final Limit THOUSAND = Limit.named("thousand")
+            .fixedWindow(1000, Duration.ofHours(1))
+            .lease(new Lease(100))
+            .build();
+
+    private final SettableClock clock = new SettableClock();
+    private final CountingStore store = new CountingStore(clock);
+    private final StoreRateLimiter limiter = limiter(store);
+
+    private StoreRateLimiter limiter(CountingStore over) {
+        return new StoreRateLimiter(
+                over,
+                Limits.of(THOUSAND),
+                Grouping.DEFAULT,
+                List.of(),
+                0,
+                true,
+                () -> Micros.of(clock.instant()) * 1000);
+    }
+
+    private long remainingInStore(Limit limit) {
+        return limiter.peek(LimitRequest.of(ALICE, limit)).remaining();
+    }
+
+    @Test
+    void hotSubjectIsServedWithoutAskingTheStoreEachTime() {
+        for (int i = 0; i < 300; i++) {
+            assertThat(limiter.decide(ALICE, THOUSAND).allowed()).isTrue();
+        }
+
+        assertThat(store.asked()).isLessThan(10);
+    }
+
+    @Test
+    void exactlyTheLimitIsAdmitted() {
+        int admitted = 0;
+        for (int i = 0; i < 1500; i++) {
+            admitted += limiter.decide(ALICE, THOUSAND).allowed() ? 1 : 0;
+        }
+
+        assertThat(admitted).isEqualTo(1000);
+    }
+
+    @Test
+    void manyCallersAreAdmittedNoMoreThanTheLimit() throws Exception {
+        AtomicInteger admitted = new AtomicInteger();
+        List<CompletableFuture<Void>> callers = new ArrayList<>();
+        try (StoreRateLimiter second = limiter(store)) {
+            for (int caller = 0; caller < 16; caller++) {
+                StoreRateLimiter instance = caller % 2 == 0 ? limiter : second;
+                callers.add(CompletableFuture.runAsync(() -> {
+                    for (int i = 0; i < 200; i++) {
+                        if (instance.decide(ALICE, THOUSAND).allowed()) {
+                            admitted.incrementAndGet();
+                        }
+                    }
+                }));
+            }
+            CompletableFuture.allOf(callers.toArray(CompletableFuture[]::new)).get(60, TimeUnit.SECONDS);
+        }
+        limiter.close();
+
+        // What one instance still held when the other was denied has gone back.
+        assertThat(admitted.get() + remainingInStore(THOUSAND)).isEqualTo(1000);
+    }
+
+    @Test
+    void whatIsServedFromALeaseIsMarkedApproximate() {
+        limiter.decide(ALICE, THOUSAND);
+        limiter.decide(ALICE, THOUSAND);
+
+        Decision third = limiter.decide(ALICE, THOUSAND);
+
+        assertThat(third.tightest().approximate()).isTrue();
+        assertThat(third.remaining()).isEqualTo(997);
+        assertThat(limiter.peek(LimitRequest.of(ALICE, THOUSAND)).tightest().approximate())
+                .isFalse();
+    }
+
+    @Test
+    void unusedPermitsGoBackWhenTheLimiterIsClosed() {
+        limiter.decide(ALICE, THOUSAND);
+        limiter.decide(ALICE, THOUSAND);
+        assertThat(remainingInStore(THOUSAND)).isEqualTo(1000 - 1 - 100);
+
+        limiter.close();
+
+        assertThat(remainingInStore(THOUSAND)).isEqualTo(998);
+    }
+
+    @Test
+    void permitsOfAWindowAreNotServedInTheNext() {
+        limiter.decide(ALICE, THOUSAND);
+        limiter.decide(ALICE, THOUSAND);
+        clock.move(Duration.ofHours(1));
+        int admitted = 0;
+        for (int i = 0; i < 1200; i++) {
+            admitted += limiter.decide(ALICE, THOUSAND).allowed() ? 1 : 0;
+        }
+
+        assertThat(admitted).isEqualTo(1000);
+    }
+
+    @Test
+    void resetDropsWhatIsHeld() {
+        limiter.decide(ALICE, THOUSAND);
+        limiter.decide(ALICE, THOUSAND);
+        limiter.reset(LimitRequest.of(ALICE, THOUSAND));
+        int admitted = 0;
+        for (int i = 0; i < 1200; i++) {
+            admitted += limiter.decide(ALICE, THOUSAND).allowed() ? 1 : 0;
+        }
+
+        assertThat(admitted).isEqualTo(1000);
+    }
+
+    @Test
+    void limitsThatLookAtTheMomentOfEachRequestAreRefused() {
+        assertThatThrownBy(() -> Limit.named("log")
+                        .slidingLog(5, Duration.ofMinutes(1))
+                        .lease(Lease.AUTO)
+                        .build())
+                .isInstanceOf(InvalidLimitException.class)
+                .hasMessageContaining("a sliding-log counts each request at its own moment");
+        assertThatThrownBy(() -> Limit.named("penal")
+                        .fixedWindow(5, Duration.ofMinutes(1))
+                        .penalty(1, Duration.ofMinutes(1))
+                        .lease(Lease.AUTO)
+                        .build())
+                .isInstanceOf(InvalidLimitException.class)
+                .hasMessageContaining("penalties count each request that is denied");
+    }
+
+    static List<Limit> leased() {
+        return List.of(
+                Limit.named("fixed")
+                        .fixedWindow(60, Duration.ofSeconds(10))
+                        .lease(new Lease(20))
+                        .build(),
+                Limit.named("calendar")
+                        .fixedWindow(90, Window.CalendarUnit.HOUR, ZoneId.of("Asia/Kolkata"))
+                        .lease(new Lease(10))
+                        .build(),
+                Limit.named("sliding")
+                        .slidingWindow(60, Duration.ofSeconds(10))
+                        .lease(Lease.AUTO)
+                        .build(),
+                Limit.named("bucket")
+                        .tokenBucket(40, Rate.perSecond(9))
+                        .lease(new Lease(30))
+                        .build(),
+                Limit.named("leaky")
+                        .leakyBucket(40, Rate.perSecond(9))
+                        .lease(Lease.AUTO)
+                        .build());
+    }
+
+    /**
+     * Two instances with leases share a store. Whatever they admit, a limiter without leases that sees just these requests,
+     * each when it is served, must have room for.
+     */
+    @ParameterizedTest
+    @MethodSource("leased")
+    void noMoreIsAdmittedThanIfEachWereChargedWhenItIsServed(Limit limit) {
+        TestSeed seed = TestSeed.of("LeasesTest, " + limit.name());
+        for (int history = 0; history < 30; history++) {
+            RandomGenerator random = seed.history(history);
+            CountingStore shared = new CountingStore(clock);
+            try (StoreRateLimiter first = limiter(shared);
+                    StoreRateLimiter second = limiter(shared);
+                    StoreRateLimiter model = new StoreRateLimiter(new MemoryLimitStore(clock), Limits.of(limit))) {
+                for (int i = 0; i < 1000; i++) {
+                    if (random.nextInt(4) == 0) {
+                        clock.move(Duration.ofMillis(random.nextInt(random.nextInt(40) == 0 ? 9000 : 200)));
+                    }
+                    StoreRateLimiter instance = random.nextInt(3) == 0 ? first : second;
+                    LimitRequest request = LimitRequest.of(ALICE, limit).cost(1 + random.nextInt(2));
+                    if (instance.decide(request).allowed()) {
+                        assertThat(model.decide(request).allowed())
+                                .as("%s, history %d, step %d", seed, history, i)
+                                .isTrue();
+                    }
+                }
+            }
+        }
+    }
+}
