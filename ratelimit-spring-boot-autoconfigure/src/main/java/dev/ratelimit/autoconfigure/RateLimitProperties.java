@@ -238,7 +238,9 @@ record RateLimitProperties(
         DeniedCache {
             if (maxSize < 1) {
                 throw new InvalidPropertyException(
-                        "ratelimit.denied-cache.max-size", maxSize, "write a whole number of at least 1");
+                        "ratelimit.denied-cache.max-size",
+                        Integer.toString(maxSize),
+                        "write a whole number of at least 1");
             }
         }
     }

@@ -253,7 +253,7 @@ class RateLimitAutoConfigurationTest {
                 "ratelimit.limits.a.window=soon | ratelimit.limits.a.window | 'soon' |"
                         + " Write a time such as 1m, or hour, day, week or month.",
                 "ratelimit.limits.a.burst=3 | ratelimit.limits.a.burst | '3' |"
-                        + " Leave it out: fixed-window takes algorithm, cost, forget-after, max-requests, min-interval,"
+                        + " Leave it out: fixed-window takes algorithm, cost, forget-after, lease, max-requests, min-interval,"
                         + " penalties, window, zone.",
                 "ratelimit.limits.a.base=b | ratelimit.limits.a.base | 'b' | Name one of a.",
                 "ratelimit.limits.a.base=a | ratelimit.limits.a.base | 'a' |"
