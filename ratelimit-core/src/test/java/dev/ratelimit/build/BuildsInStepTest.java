@@ -136,7 +136,10 @@ class BuildsInStepTest {
         // Those of the parent check our own code; Gradle only compiles it.
         var processors = pom(module).getElementsByTagName("annotationProcessorPaths");
         for (int i = 0; i < processors.getLength(); i++) {
-            children((Element) processors.item(i), "path").forEach(path -> uses.add("processor " + coordinates(path)));
+            children((Element) processors.item(i), "path").forEach(path -> {
+                boolean ofBom = text(path, "version").equals("${spring-boot.version}");
+                uses.add("processor " + coordinates(path) + (ofBom ? "" : ":" + resolve(text(path, "version"))));
+            });
         }
         return uses;
     }

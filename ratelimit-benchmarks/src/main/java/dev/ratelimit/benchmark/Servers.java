@@ -1,0 +1,144 @@
+package dev.ratelimit.benchmark;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import redis.embedded.RedisServer;
+
+/** PostgreSQL and Redis with the durability that a server has by default, and a folder for files; all on this machine. */
+final class Servers implements AutoCloseable {
+
+    private final Deque<AutoCloseable> open = new ArrayDeque<>();
+    private final Path folder;
+    private final String postgresUrl;
+    private final RedisClient redis;
+    private final RedisClient durableRedis;
+
+    private Servers() throws Exception {
+        this.folder = Files.createTempDirectory("ratelimit-benchmark");
+        // The builder passes -F and synchronous_commit=off; what is set here comes later and wins.
+        EmbeddedPostgres server = EmbeddedPostgres.builder()
+                .setServerConfig("fsync", "on")
+                .setServerConfig("synchronous_commit", "on")
+                .setServerConfig("full_page_writes", "on")
+                .setServerConfig("max_connections", "300")
+                .setServerConfig("shared_buffers", "256MB")
+                .setServerConfig("max_wal_size", "4GB")
+                .setPGStartupWait(Duration.ofSeconds(60))
+                .start();
+        open.push(server);
+        this.postgresUrl = server.getJdbcUrl("postgres", "postgres") + "&password=postgres";
+        this.redis = redis(false);
+        this.durableRedis = redis(true);
+    }
+
+    static Servers start() throws Exception {
+        return new Servers();
+    }
+
+    private RedisClient redis(boolean durable) throws IOException {
+        int port;
+        try (ServerSocket free = new ServerSocket(0)) {
+            port = free.getLocalPort();
+        }
+        Path data = Files.createDirectory(folder.resolve(durable ? "redis-durable" : "redis"));
+        RedisServer server = RedisServer.newRedisServer()
+                .port(port)
+                .setting("bind 127.0.0.1")
+                .setting("dir " + data)
+                .setting("appendonly " + (durable ? "yes" : "no"))
+                .setting("appendfsync " + (durable ? "always" : "everysec"))
+                .build();
+        server.start();
+        open.push(server::stop);
+        RedisClient client = RedisClient.create(
+                RedisURI.builder().withHost("127.0.0.1").withPort(port).build());
+        open.push(client::shutdown);
+        return client;
+    }
+
+    RedisClient redis() {
+        return redis;
+    }
+
+    RedisClient durableRedis() {
+        return durableRedis;
+    }
+
+    String postgresUrl() {
+        return postgresUrl;
+    }
+
+    Path folder() {
+        return folder;
+    }
+
+    /** A pool of connections, which is closed with the servers. */
+    HikariDataSource pool(int size) {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(postgresUrl);
+        config.setMaximumPoolSize(size);
+        config.addDataSourceProperty("prepareThreshold", "1");
+        HikariDataSource pool = new HikariDataSource(config);
+        open.push(pool);
+        return pool;
+    }
+
+    /** What the servers say of themselves. */
+    String settings() throws SQLException {
+        StringBuilder settings = new StringBuilder("PostgreSQL ");
+        try (Connection connection = DriverManager.getConnection(postgresUrl);
+                Statement statement = connection.createStatement()) {
+            for (String name : new String[] {
+                "server_version", "fsync", "synchronous_commit", "full_page_writes", "wal_sync_method", "shared_buffers"
+            }) {
+                try (ResultSet row = statement.executeQuery("SHOW " + name)) {
+                    row.next();
+                    settings.append(name).append('=').append(row.getString(1)).append(' ');
+                    if ((name.equals("fsync") || name.equals("synchronous_commit"))
+                            && !row.getString(1).equals("on")) {
+                        throw new IllegalStateException(name + " is " + row.getString(1) + ", and must be on");
+                    }
+                }
+            }
+        }
+        return settings + "\nRedis " + redisSettings(redis) + "\nRedis, durable " + redisSettings(durableRedis);
+    }
+
+    private static String redisSettings(RedisClient client) {
+        try (StatefulRedisConnection<String, String> connection = client.connect()) {
+            String version = connection
+                    .sync()
+                    .info("server")
+                    .lines()
+                    .filter(line -> line.startsWith("redis_version"))
+                    .findFirst()
+                    .orElse("");
+            return version + " appendonly="
+                    + connection.sync().configGet("appendonly").get("appendonly") + " appendfsync="
+                    + connection.sync().configGet("appendfsync").get("appendfsync");
+        }
+    }
+
+    @Override
+    public void close() throws Exception {
+        while (!open.isEmpty()) {
+            open.pop().close();
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/** What runs in process, measured by JMH. */
+@NullMarked
+package dev.ratelimit.benchmark.jmh;
+
+import org.jspecify.annotations.NullMarked;

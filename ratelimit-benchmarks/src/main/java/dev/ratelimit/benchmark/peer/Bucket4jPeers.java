@@ -1,0 +1,87 @@
+package dev.ratelimit.benchmark.peer;
+
+import io.github.bucket4j.Bandwidth;
+import io.github.bucket4j.Bucket;
+import io.github.bucket4j.BucketConfiguration;
+import io.github.bucket4j.distributed.ExpirationAfterWriteStrategy;
+import io.github.bucket4j.distributed.proxy.ProxyManager;
+import io.github.bucket4j.postgresql.Bucket4jPostgreSQL;
+import io.github.bucket4j.redis.lettuce.Bucket4jLettuce;
+import io.lettuce.core.RedisClient;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.IntFunction;
+import javax.sql.DataSource;
+
+/** Bucket4j 8, as its documentation says to use it: one bucket for each key, refilled greedily. */
+public final class Bucket4jPeers {
+
+    private Bucket4jPeers() {}
+
+    private static Bandwidth bandwidth(long burst) {
+        return Bandwidth.builder()
+                .capacity(burst)
+                .refillGreedy(1, Duration.ofDays(1))
+                .build();
+    }
+
+    public static Peer local(long burst, int keys) {
+        Bucket[] buckets = new Bucket[keys];
+        for (int i = 0; i < keys; i++) {
+            buckets[i] = Bucket.builder().addLimit(bandwidth(burst)).build();
+        }
+        return key -> buckets[key].tryConsume(1);
+    }
+
+    /**
+     * @param pools one for each instance
+     */
+    public static Peer postgres(List<? extends DataSource> pools, String table, long burst, int keys)
+            throws SQLException {
+        try (Connection connection = pools.get(0).getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("CREATE TABLE " + table + " (id BIGINT PRIMARY KEY, state BYTEA)");
+        }
+        BucketConfiguration configuration =
+                BucketConfiguration.builder().addLimit(bandwidth(burst)).build();
+        List<Bucket[]> instances = pools.stream()
+                .map(pool -> {
+                    ProxyManager<Long> manager = Bucket4jPostgreSQL.selectForUpdateBasedBuilder(pool)
+                            .table(table)
+                            .build();
+                    return buckets(keys, key -> manager.builder().build((long) key, () -> configuration));
+                })
+                .toList();
+        return key -> {
+            int instance = instances.size() == 1
+                    ? 0
+                    : Math.floorMod(System.identityHashCode(Thread.currentThread()), instances.size());
+            return instances.get(instance)[key].tryConsume(1);
+        };
+    }
+
+    public static Peer redis(RedisClient client, String prefix, long burst, int keys) {
+        BucketConfiguration configuration =
+                BucketConfiguration.builder().addLimit(bandwidth(burst)).build();
+        ProxyManager<byte[]> manager = Bucket4jLettuce.casBasedBuilder(client)
+                .expirationAfterWrite(
+                        ExpirationAfterWriteStrategy.basedOnTimeForRefillingBucketUpToMax(Duration.ofMinutes(1)))
+                .build();
+        Bucket[] buckets = buckets(
+                keys,
+                key -> manager.builder().build((prefix + key).getBytes(StandardCharsets.UTF_8), () -> configuration));
+        return key -> buckets[key].tryConsume(1);
+    }
+
+    private static Bucket[] buckets(int keys, IntFunction<Bucket> make) {
+        Bucket[] buckets = new Bucket[keys];
+        for (int key = 0; key < keys; key++) {
+            buckets[key] = make.apply(key);
+        }
+        return buckets;
+    }
+}
