@@ -19,6 +19,7 @@ public final class Ours implements Peer {
     private final Subject[] subjects;
     private final List<Limit> limits;
     private final AutoCloseable underneath;
+    private long chargedBefore;
 
     /**
      * @param stores one for each instance
@@ -70,6 +71,7 @@ public final class Ours implements Peer {
                                 .get(0)
                                 .peek(LimitRequest.of(subjects[key], limit))
                                 .remaining()
+                        - chargedBefore
                 : -1;
     }
 
@@ -83,6 +85,7 @@ public final class Ours implements Peer {
                 throw new IllegalStateException("not charged: " + decision);
             }
         });
+        chargedBefore = cost;
         return this;
     }
 

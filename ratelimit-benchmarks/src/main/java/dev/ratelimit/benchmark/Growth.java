@@ -1,0 +1,160 @@
+package dev.ratelimit.benchmark;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.ratelimit.Limit;
+import dev.ratelimit.Rate;
+import dev.ratelimit.benchmark.Load.Result;
+import dev.ratelimit.benchmark.peer.Ours;
+import dev.ratelimit.benchmark.peer.Peer;
+import dev.ratelimit.schema.Schema;
+import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.jdbc.PostgresLimitStore;
+import dev.ratelimit.store.jdbc.SqliteFile;
+import dev.ratelimit.store.jdbc.SqliteLimitStore;
+import dev.ratelimit.upkeep.Upkeep;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.atomic.AtomicBoolean;
+import javax.sql.DataSource;
+
+/**
+ * How the cost of a decision changes as the tables grow, and what upkeep does to others while it runs. Rows are written
+ * directly, as decisions would have left them.
+ */
+public final class Growth {
+
+    private static final double SECONDS = 3;
+    private static final int REPETITIONS = 3;
+    private static final int CALLERS = 16;
+    private static final Limit LIMIT =
+            Limit.named("bucket").tokenBucket(1_000_000, Rate.perSecond(100)).build();
+
+    /** Microseconds a permit is of this limit: what the column window_size holds. */
+    private static final long UNIT = 1_000_000;
+
+    private Growth() {}
+
+    public static void main(String[] arguments) throws Exception {
+        int mostPostgres = Integer.getInteger("growth.postgresql", 10_000_000);
+        int mostSqlite = Integer.getInteger("growth.sqlite", 1_000_000);
+        try (Servers servers = Servers.start()) {
+            System.out.println(servers.settings());
+            postgres(servers, mostPostgres);
+            sqlite(servers, mostSqlite);
+        }
+        System.exit(0); // the clients of Redis leave threads behind
+    }
+
+    private static void postgres(Servers servers, int most) throws Exception {
+        HikariDataSource pool = servers.pool(4);
+        Schema.migrate(pool, "growth");
+        LimitStore store = new PostgresLimitStore(pool, "growth").withTimeout(Duration.ofSeconds(30));
+        double first = Double.NaN;
+        int rows = 0;
+        for (int size = 1_000; size <= most; size *= 10) {
+            execute(pool, """
+                    INSERT INTO growth.rate_limits (user_id, resource, algorithm, window_start, window_size, tokens,
+                                                    last_request_at, last_allowed_at, expires_at)
+                    SELECT 'user:user' || i, 'bucket', 'token-bucket', m, %1$d, 500000 * %1$d::bigint, m, m, m + 5000000000
+                    FROM generate_series(%2$d, %3$d) i,
+                         (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS m) now
+                    ON CONFLICT DO NOTHING
+                    """.formatted(UNIT, rows, size - 1), "VACUUM ANALYZE growth.rate_limits", "CHECKPOINT");
+            rows = size;
+            double cost = cost("postgresql", store, 2, size);
+            first = Double.isNaN(first) ? cost : first;
+            System.out.printf(Locale.ROOT, "ratio growth-postgresql-%d/1000 %.2f%n", size, cost / first);
+        }
+        execute(pool, """
+                UPDATE growth.rate_limits SET expires_at = 1 WHERE user_id LIKE '%7'
+                """, "VACUUM growth.rate_limits");
+        upkeep("postgresql", store, 2, rows);
+    }
+
+    private static void sqlite(Servers servers, int most) throws Exception {
+        SqliteFile file = SqliteFile.at(servers.folder().resolve("growth.db"));
+        Schema.migrate(file);
+        double first = Double.NaN;
+        int rows = 0;
+        try (SqliteLimitStore store = new SqliteLimitStore(file)) {
+            for (int size = 1_000; size <= most; size *= 10) {
+                execute(file.dataSource(), """
+                        WITH RECURSIVE n(i) AS (SELECT %2$d UNION ALL SELECT i + 1 FROM n WHERE i < %3$d)
+                        INSERT INTO rate_limits (user_id, resource, algorithm, window_start, window_size, request_count,
+                            previous_count, tokens, blocked_until, last_request_at, last_allowed_at, expires_at)
+                        SELECT 'user:user' || i, 'bucket', 'token-bucket', unixepoch() * 1000000, %1$d, 0, 0,
+                               500000 * %1$d, 0, unixepoch() * 1000000, unixepoch() * 1000000,
+                               unixepoch() * 1000000 + 5000000000
+                        FROM n WHERE true
+                        ON CONFLICT DO NOTHING
+                        """.formatted(UNIT, rows, size - 1));
+                rows = size;
+                double cost = cost("sqlite", store, 1, size);
+                first = Double.isNaN(first) ? cost : first;
+                System.out.printf(Locale.ROOT, "ratio growth-sqlite-%d/1000 %.2f%n", size, cost / first);
+            }
+            execute(file.dataSource(), "UPDATE rate_limits SET expires_at = 1 WHERE user_id LIKE '%7'");
+            upkeep("sqlite", store, 1, rows);
+        }
+    }
+
+    /** Microseconds that a decision costs. */
+    private static double cost(String name, LimitStore store, int groups, int keys) throws Exception {
+        Load load = new Load(CALLERS, keys);
+        double[] costs = new double[REPETITIONS];
+        try (Peer ours = new Ours(List.of(store), groups, keys, List.of(LIMIT), () -> {})) {
+            load.run(ours, 1);
+            for (int i = 0; i < REPETITIONS; i++) {
+                Result result = load.run(ours, SECONDS);
+                costs[i] = 1e6 / result.perSecond();
+            }
+        }
+        double median = Series.median(costs);
+        System.out.printf(Locale.ROOT, "%s with %d rows: %.1f µs a decision%n", name, keys, median);
+        return median;
+    }
+
+    /** The p99 of decisions while expired rows are deleted, beside that without. */
+    private static void upkeep(String name, LimitStore store, int groups, int keys) throws Exception {
+        Load load = new Load(CALLERS, keys);
+        List<Double> without = new ArrayList<>();
+        List<Double> during = new ArrayList<>();
+        try (Peer ours = new Ours(List.of(store), groups, keys, List.of(LIMIT), () -> {});
+                Upkeep upkeep = new Upkeep(store, Duration.ofHours(1))) {
+            load.run(ours, 1);
+            for (int i = 0; i < REPETITIONS; i++) {
+                without.add(load.run(ours, SECONDS).p99());
+                AtomicBoolean ended = new AtomicBoolean();
+                Thread cleaning = new Thread(() -> {
+                    while (!ended.get()) {
+                        System.out.println(name + " upkeep: " + upkeep.run());
+                    }
+                });
+                cleaning.start();
+                during.add(load.run(ours, SECONDS).p99());
+                ended.set(true);
+                cleaning.join();
+            }
+        }
+        System.out.printf(
+                Locale.ROOT,
+                "ratio upkeep-p99-%s/without %.2f%n",
+                name,
+                Series.median(during.stream().mapToDouble(d -> d).toArray())
+                        / Series.median(without.stream().mapToDouble(d -> d).toArray()));
+    }
+
+    private static void execute(DataSource source, String... statements) throws SQLException {
+        try (Connection connection = source.getConnection();
+                Statement statement = connection.createStatement()) {
+            for (String sql : statements) {
+                statement.execute(sql);
+            }
+        }
+    }
+}
