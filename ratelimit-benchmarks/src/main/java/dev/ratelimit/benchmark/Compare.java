@@ -60,7 +60,6 @@ public final class Compare {
         String only = System.getProperty("benchmark.only", "");
         Path root = Path.of(System.getProperty("benchmark.root", ".")).toRealPath();
         long start = System.nanoTime();
-        Report report;
         try (Servers servers = Servers.start()) {
             String settings = servers.settings();
             System.out.println(settings);
@@ -68,18 +67,19 @@ public final class Compare {
             compare.define();
             compare.series.keySet().removeIf(name -> !name.contains(only));
             compare.run();
-            report = new Report(settings, compare.series);
+            Report report = new Report(settings, compare.series);
             report.ratios();
-            if (only.isEmpty()) {
-                report.inProcess(InProcess.measure());
-                report.http(HttpLoad.measure(servers, root));
+            try {
+                if (only.isEmpty()) {
+                    report.inProcess(InProcess.measure());
+                    report.http(HttpLoad.measure(servers, root));
+                    report.write(root.resolve("docs"));
+                }
+            } finally {
+                report.print();
             }
         }
-        report.print();
         System.out.printf(Locale.ROOT, "took %.1f minutes%n", (System.nanoTime() - start) / 60e9);
-        if (only.isEmpty()) {
-            report.write(root.resolve("docs"));
-        }
         System.exit(0); // the clients of Redis leave threads behind
     }
 

@@ -36,7 +36,7 @@ final class HttpLoad {
             return Map.of();
         }
         Map<String, List<String>> kinds = new LinkedHashMap<>();
-        kinds.put("http-unlimited", List.of("--ratelimit.enabled=false"));
+        kinds.put("http-unlimited", List.of("--ratelimit.store.type=memory", "--ratelimit.rules.reads.path=/nothing"));
         kinds.put("http-memory", List.of("--ratelimit.store.type=memory"));
         kinds.put(
                 "http-sqlite",
@@ -184,6 +184,7 @@ final class HttpLoad {
                     jar.toString(),
                     "--server.port=" + port,
                     "--server.address=127.0.0.1",
+                    "--server.tomcat.max-keep-alive-requests=-1",
                     "--ratelimit.limits.plenty.algorithm=token-bucket",
                     "--ratelimit.limits.plenty.burst=1000000000",
                     "--ratelimit.limits.plenty.refill=1000/s",

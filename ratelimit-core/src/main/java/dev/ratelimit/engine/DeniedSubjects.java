@@ -102,44 +102,62 @@ final class DeniedSubjects {
         return cleared.get();
     }
 
+    private @Nullable Decision denialOfOne(LimitRequest request, Limit limit, long nanos) {
+        LimitRequest.Item item = request.items().get(0);
+        Denial known = find(item, limit, nanos);
+        if (known == null) {
+            return null;
+        }
+        long clock = known.clock(nanos);
+        LimitDecision one = known.decision(item.subject(), clock);
+        Duration floor = request.retryAfterFloor();
+        return new Decision(
+                one.outcome(),
+                false,
+                Micros.toInstant(clock),
+                List.of(one),
+                one.retryAfter().compareTo(floor) < 0 ? floor : one.retryAfter(),
+                null);
+    }
+
     /**
-     * The denial of the request, if the store need not be asked. Of its limits it shows those that are known to deny: what
-     * the others would say only the store knows.
+     * The denial of the request, if the store need not be asked. Of several limits it shows those that are known to deny:
+     * what the others would say only the store knows.
      *
      * @param limits those of the request's items, in their order
+     * @param nanos the time now
      */
     @Nullable
-    Decision denial(LimitRequest request, List<Limit> limits) {
-        if (denials.isEmpty()) {
+    Decision denial(LimitRequest request, List<Limit> limits, long nanos) {
+        if (maxSize == 0) {
             return null;
         }
         List<LimitRequest.Item> items = request.items();
         if (items.size() == 1) {
-            Denial known = find(items.get(0), limits.get(0), nanoTime.getAsLong());
-            return known == null ? null : decision(request, List.of(items.get(0).subject()), List.of(known));
+            return denialOfOne(request, limits.get(0), nanos);
         }
-        return denialOfSeveral(request, items, limits);
-    }
-
-    private @Nullable Decision denialOfSeveral(
-            LimitRequest request, List<LimitRequest.Item> items, List<Limit> limits) {
-        long nanos = nanoTime.getAsLong();
-        List<Subject> subjects = new ArrayList<>(items.size());
-        List<Denial> known = new ArrayList<>(items.size());
-        boolean penalty = false;
+        List<LimitDecision> decisions = new ArrayList<>(items.size());
+        Outcome outcome = Outcome.THROTTLED;
+        Duration retryAfter = request.retryAfterFloor();
+        long latest = 0;
         boolean mayViolate = false;
         for (int i = 0; i < items.size(); i++) {
-            Denial one = find(items.get(i), limits.get(i), nanos);
-            if (one != null) {
-                subjects.add(items.get(i).subject());
-                known.add(one);
-                penalty |= one.verdict().penaltyUntil() > 0;
-            } else {
+            Denial known = find(items.get(i), limits.get(i), nanos);
+            if (known == null) {
                 mayViolate |= !limits.get(i).penalties().isEmpty();
+                continue;
             }
+            long clock = known.clock(nanos);
+            latest = Math.max(latest, clock);
+            LimitDecision one = known.decision(items.get(i).subject(), clock);
+            decisions.add(one);
+            outcome = one.outcome().compareTo(outcome) > 0 ? one.outcome() : outcome;
+            retryAfter = one.retryAfter().compareTo(retryAfter) > 0 ? one.retryAfter() : retryAfter;
         }
         // Without a penalty, a limit that is not known of might count this as a violation.
-        return known.isEmpty() || (mayViolate && !penalty) ? null : decision(request, subjects, known);
+        return decisions.isEmpty() || (mayViolate && outcome != Outcome.BLOCKED)
+                ? null
+                : new Decision(outcome, false, Micros.toInstant(latest), decisions, retryAfter, null);
     }
 
     private @Nullable Denial find(LimitRequest.Item item, Limit limit, long nanos) {
@@ -157,23 +175,6 @@ final class DeniedSubjects {
         }
         denials.remove(key, known);
         return null;
-    }
-
-    private Decision decision(LimitRequest request, List<Subject> subjects, List<Denial> known) {
-        long nanos = nanoTime.getAsLong();
-        List<LimitDecision> decisions = new ArrayList<>(known.size());
-        Outcome outcome = Outcome.THROTTLED;
-        Duration retryAfter = request.retryAfterFloor();
-        long latest = 0;
-        for (int i = 0; i < known.size(); i++) {
-            long clock = known.get(i).clock(nanos);
-            latest = Math.max(latest, clock);
-            LimitDecision one = known.get(i).decision(subjects.get(i), clock);
-            decisions.add(one);
-            outcome = one.outcome().compareTo(outcome) > 0 ? one.outcome() : outcome;
-            retryAfter = one.retryAfter().compareTo(retryAfter) > 0 ? one.retryAfter() : retryAfter;
-        }
-        return new Decision(outcome, false, Micros.toInstant(latest), decisions, retryAfter, null);
     }
 
     /**

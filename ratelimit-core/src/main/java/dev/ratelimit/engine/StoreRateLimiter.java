@@ -132,9 +132,9 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
 
     @Override
     public Decision decide(LimitRequest request) {
-        List<Limit> current = limits(request);
         long start = nanoTime.getAsLong();
-        Decision known = denied.denial(request, current);
+        List<Limit> current = limits(request);
+        Decision known = denied.denial(request, current, start);
         if (known != null) {
             tellListeners(request, known, start);
             return known;

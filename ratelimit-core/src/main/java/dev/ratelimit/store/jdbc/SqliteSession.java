@@ -38,6 +38,21 @@ final class SqliteSession implements GroupArithmetic.Rows {
                 expires_at = excluded.expires_at
             """;
 
+    // What most decisions change of a row that exists. Every value that is bound or read is a call into native code.
+
+    private static final String WRITE_BUCKET = """
+            UPDATE rate_limits
+            SET window_start = ?, tokens = ?, last_request_at = ?, last_allowed_at = ?, expires_at = ?
+            WHERE user_id = ? AND resource = ?
+            """;
+
+    private static final String WRITE_WINDOW = """
+            UPDATE rate_limits
+            SET window_start = ?, request_count = ?, previous_count = ?, last_request_at = ?, last_allowed_at = ?,
+                expires_at = ?
+            WHERE user_id = ? AND resource = ?
+            """;
+
     private static final String DELETE_STATE = "DELETE FROM rate_limits WHERE user_id = ? AND resource = ?";
 
     private static final String SELECT_VIOLATIONS = """
@@ -81,10 +96,15 @@ final class SqliteSession implements GroupArithmetic.Rows {
     private final PreparedStatement commit;
     private final PreparedStatement selectState;
     private final PreparedStatement writeState;
+    private final PreparedStatement writeBucket;
+    private final PreparedStatement writeWindow;
     private final PreparedStatement deleteState;
     private final PreparedStatement selectViolations;
     private final PreparedStatement writeViolations;
     private final PreparedStatement deleteViolations;
+
+    /** The rows as they are in the file; what does not exist there is not in here. */
+    private final Map<StateKey, State> stored = new HashMap<>();
 
     private final Map<StateKey, State> read = new HashMap<>();
     private final Map<StateKey, State> changed = new HashMap<>();
@@ -95,6 +115,8 @@ final class SqliteSession implements GroupArithmetic.Rows {
         this.commit = connection.prepareStatement("COMMIT");
         this.selectState = connection.prepareStatement(SELECT_STATE);
         this.writeState = connection.prepareStatement(WRITE_STATE);
+        this.writeBucket = connection.prepareStatement(WRITE_BUCKET);
+        this.writeWindow = connection.prepareStatement(WRITE_WINDOW);
         this.deleteState = connection.prepareStatement(DELETE_STATE);
         this.selectViolations = connection.prepareStatement(SELECT_VIOLATIONS);
         this.writeViolations = connection.prepareStatement(WRITE_VIOLATIONS);
@@ -102,6 +124,7 @@ final class SqliteSession implements GroupArithmetic.Rows {
     }
 
     void begin() throws SQLException {
+        stored.clear();
         read.clear();
         changed.clear();
         begin.executeUpdate();
@@ -133,23 +156,33 @@ final class SqliteSession implements GroupArithmetic.Rows {
                 if (!row.next()) {
                     return State.FRESH;
                 }
-                byte[] moments = row.getBytes(7);
-                return new State(
-                        row.getString(1),
-                        row.getLong(2),
-                        row.getLong(3),
-                        row.getLong(4),
-                        row.getLong(5),
-                        row.getLong(6),
-                        moments == null ? Log.EMPTY : Log.of(moments),
-                        row.getLong(8),
-                        row.getLong(9),
-                        row.getLong(10),
-                        row.getLong(11));
+                State state = read(row);
+                stored.put(key, state);
+                return state;
             }
         } catch (SQLException e) {
             throw new Failure(e);
         }
+    }
+
+    /** What does not belong to the algorithm of the row is not read; nor is when it expires, which no decision asks. */
+    private static State read(ResultSet row) throws SQLException {
+        String algorithm = row.getString(1);
+        boolean bucket = algorithm.endsWith("-bucket");
+        boolean window = algorithm.endsWith("-window");
+        byte[] moments = bucket || window ? null : row.getBytes(7);
+        return new State(
+                algorithm,
+                window ? row.getLong(2) : 0,
+                row.getLong(3),
+                window ? row.getLong(4) : 0,
+                window ? row.getLong(5) : 0,
+                bucket ? row.getLong(6) : 0,
+                moments == null ? Log.EMPTY : Log.of(moments),
+                row.getLong(8),
+                row.getLong(9),
+                row.getLong(10),
+                0);
     }
 
     /** Written with the commit: a row that several requests of the group change is written once. */
@@ -160,6 +193,20 @@ final class SqliteSession implements GroupArithmetic.Rows {
     }
 
     private void writeNow(StateKey key, State state) throws SQLException {
+        State before = stored.get(key);
+        if (before != null
+                && before.algorithm().equals(state.algorithm())
+                && before.windowSize() == state.windowSize()
+                && before.blockedUntil() == state.blockedUntil()) {
+            if (state.algorithm().endsWith("-bucket")) {
+                writeBucket(key, state);
+                return;
+            }
+            if (state.algorithm().endsWith("-window")) {
+                writeWindow(key, state);
+                return;
+            }
+        }
         writeState.setString(1, state.algorithm());
         writeState.setLong(2, state.windowStart());
         writeState.setLong(3, state.windowSize());
@@ -175,6 +222,29 @@ final class SqliteSession implements GroupArithmetic.Rows {
         writeState.setString(12, key.subject());
         writeState.setString(13, key.limit());
         writeState.executeUpdate();
+    }
+
+    private void writeBucket(StateKey key, State state) throws SQLException {
+        writeBucket.setLong(1, state.windowStart());
+        writeBucket.setLong(2, state.tokens());
+        writeBucket.setLong(3, state.last());
+        writeBucket.setLong(4, state.lastAllowed());
+        writeBucket.setLong(5, state.expiresAt());
+        writeBucket.setString(6, key.subject());
+        writeBucket.setString(7, key.limit());
+        writeBucket.executeUpdate();
+    }
+
+    private void writeWindow(StateKey key, State state) throws SQLException {
+        writeWindow.setLong(1, state.windowStart());
+        writeWindow.setLong(2, state.count());
+        writeWindow.setLong(3, state.previous());
+        writeWindow.setLong(4, state.last());
+        writeWindow.setLong(5, state.lastAllowed());
+        writeWindow.setLong(6, state.expiresAt());
+        writeWindow.setString(7, key.subject());
+        writeWindow.setString(8, key.limit());
+        writeWindow.executeUpdate();
     }
 
     @Override
@@ -219,6 +289,7 @@ final class SqliteSession implements GroupArithmetic.Rows {
         } catch (SQLException e) {
             throw new Failure(e);
         }
+        stored.remove(key);
         read.put(key, State.FRESH);
         changed.remove(key);
     }
