@@ -22,6 +22,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -30,6 +31,7 @@ import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class PostgresLimitStoreTest extends LimitStoreContract {
@@ -150,6 +152,55 @@ class PostgresLimitStoreTest extends LimitStoreContract {
         plain.decide(List.of(decide, decide, decide));
 
         assertThat(calls).containsExactly("getAutoCommit", "prepareStatement", "close");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, true, on", "2, true, on", "1, false, off", "2, false, off"})
+    void onlyTheGroupItselfIsToldWhetherToWaitForTheDisk(int size, boolean durable, String expected) throws Exception {
+        String schema = TestPostgres.instance().freshSchema();
+        TestStores.postgres(schema, InstantSource.system());
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(TestPostgres.instance().jdbcUrl());
+        config.setMaximumPoolSize(1);
+        config.setConnectionInitSql("SET synchronous_commit = on");
+        try (HikariDataSource pool = new HikariDataSource(config)) {
+            query(pool, """
+                    CREATE TABLE %1$s.seen (setting text, patience text);
+                    CREATE FUNCTION %1$s.see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                        INSERT INTO %1$s.seen
+                        VALUES (current_setting('synchronous_commit'), current_setting('lock_timeout'));
+                        RETURN NULL;
+                    END $$;
+                    CREATE TRIGGER see AFTER INSERT OR UPDATE ON %1$s.rate_limits
+                    FOR EACH ROW EXECUTE FUNCTION %1$s.see();
+                    SELECT ''
+                    """.formatted(schema));
+            PostgresLimitStore store = new PostgresLimitStore(pool, schema);
+            Limit limit =
+                    Limit.named("durable").fixedWindow(9, Duration.ofDays(365)).build();
+            Operation decide = new Operation(Operation.Kind.DECIDE, List.of(new Operation.Demand(ALICE, limit, 1)));
+
+            (durable ? store : store.withoutWaitingForTheDisk()).decide(Collections.nCopies(size, decide));
+
+            assertThat(query(pool, "SELECT string_agg(setting || ' ' || patience, ',') FROM " + schema + ".seen"))
+                    .isEqualTo(expected + " 1s");
+            assertThat(query(pool, "SHOW synchronous_commit")).isEqualTo("on");
+            assertThat(query(pool, "SHOW lock_timeout")).isEqualTo("0");
+        }
+    }
+
+    private static String query(DataSource source, String sql) throws SQLException {
+        try (Connection connection = source.getConnection();
+                Statement statement = connection.createStatement()) {
+            boolean rows = statement.execute(sql);
+            while (!rows) {
+                rows = statement.getMoreResults();
+            }
+            try (ResultSet row = statement.getResultSet()) {
+                row.next();
+                return row.getString(1);
+            }
+        }
     }
 
     private static DataSource watched(DataSource dataSource, List<String> calls) {
