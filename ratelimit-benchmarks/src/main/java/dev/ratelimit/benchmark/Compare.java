@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.IntStream;
+import javax.sql.DataSource;
 
 /**
  * Measures the rate limiter beside its peers: every contender in turn, and that over and over, so that what disturbs the
@@ -49,11 +50,13 @@ public final class Compare {
     private static final Limit BUCKET = bucket("bucket", PLENTY).build();
 
     private final Servers servers;
+    private final DataSource migrating;
     private final Map<String, Series> series = new LinkedHashMap<>();
     private int schemas;
 
     private Compare(Servers servers) {
         this.servers = servers;
+        this.migrating = servers.pool(2);
     }
 
     public static void main(String[] arguments) throws Exception {
@@ -72,7 +75,11 @@ public final class Compare {
             try {
                 if (only.isEmpty()) {
                     report.inProcess(InProcess.measure());
+                }
+                if (only.isEmpty() || only.equals("http")) {
                     report.http(HttpLoad.measure(servers, root));
+                }
+                if (only.isEmpty()) {
                     report.write(root.resolve("docs"));
                 }
             } finally {
@@ -207,6 +214,7 @@ public final class Compare {
         for (Series one : series.values()) {
             one.close();
         }
+        servers.closePools();
     }
 
     private void progress(String what, int number, Series one) {
@@ -219,7 +227,7 @@ public final class Compare {
 
     private Ours postgres(int instances, Load load, Limit... limits) {
         String schema = "ours" + ++schemas;
-        Schema.migrate(servers.pool(2), schema);
+        Schema.migrate(migrating, schema);
         List<PostgresLimitStore> stores = IntStream.range(0, instances)
                 .mapToObj(i -> new PostgresLimitStore(servers.pool(4), schema).withTimeout(Duration.ofSeconds(30)))
                 .toList();
@@ -227,7 +235,7 @@ public final class Compare {
     }
 
     private Peer bucket4jPostgres(int instances, Load load, String table, long burst) throws Exception {
-        List<javax.sql.DataSource> pools = new ArrayList<>();
+        List<DataSource> pools = new ArrayList<>();
         for (int i = 0; i < instances; i++) {
             pools.add(servers.pool(CONNECTIONS));
         }

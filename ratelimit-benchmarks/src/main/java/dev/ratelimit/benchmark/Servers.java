@@ -24,6 +24,7 @@ import redis.embedded.RedisServer;
 final class Servers implements AutoCloseable {
 
     private final Deque<AutoCloseable> open = new ArrayDeque<>();
+    private final Deque<HikariDataSource> pools = new ArrayDeque<>();
     private final Path folder;
     private final String postgresUrl;
     private final RedisClient redis;
@@ -36,7 +37,7 @@ final class Servers implements AutoCloseable {
                 .setServerConfig("fsync", "on")
                 .setServerConfig("synchronous_commit", "on")
                 .setServerConfig("full_page_writes", "on")
-                .setServerConfig("max_connections", "300")
+                .setServerConfig("max_connections", "400")
                 .setServerConfig("shared_buffers", "256MB")
                 .setServerConfig("max_wal_size", "4GB")
                 .setPGStartupWait(Duration.ofSeconds(60))
@@ -88,15 +89,22 @@ final class Servers implements AutoCloseable {
         return folder;
     }
 
-    /** A pool of connections, which is closed with the servers. */
+    /** A pool of connections, which is closed with the others. */
     HikariDataSource pool(int size) {
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(postgresUrl);
         config.setMaximumPoolSize(size);
         config.addDataSourceProperty("prepareThreshold", "1");
         HikariDataSource pool = new HikariDataSource(config);
-        open.push(pool);
+        pools.push(pool);
         return pool;
+    }
+
+    /** Closes all pools: the servers take only so many connections. */
+    void closePools() {
+        while (!pools.isEmpty()) {
+            pools.pop().close();
+        }
     }
 
     /** What the servers say of themselves. */
@@ -137,6 +145,7 @@ final class Servers implements AutoCloseable {
 
     @Override
     public void close() throws Exception {
+        closePools();
         while (!open.isEmpty()) {
             open.pop().close();
         }
