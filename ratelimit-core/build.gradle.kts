@@ -7,14 +7,22 @@ dependencies {
     implementation("org.slf4j:slf4j-api")
     implementation("org.flywaydb:flyway-core")
 
+    compileOnly("org.checkerframework:checker-qual:3.55.1")
     compileOnly("org.flywaydb:flyway-database-postgresql")
     compileOnly("org.postgresql:postgresql")
+    compileOnly("org.springframework:spring-jdbc")
+    compileOnly("org.springframework:spring-tx")
     compileOnly("org.springframework:spring-web")
+    compileOnly("org.springframework.data:spring-data-jdbc")
     compileOnly("org.xerial:sqlite-jdbc")
 
+    testImplementation("org.checkerframework:checker-qual:3.55.1")
     testImplementation("org.flywaydb:flyway-database-postgresql")
     testImplementation("org.postgresql:postgresql")
+    testImplementation("org.springframework:spring-jdbc")
+    testImplementation("org.springframework:spring-tx")
     testImplementation("org.springframework:spring-web")
+    testImplementation("org.springframework.data:spring-data-jdbc")
     testImplementation("org.xerial:sqlite-jdbc")
 
     testImplementation("org.junit.jupiter:junit-jupiter")

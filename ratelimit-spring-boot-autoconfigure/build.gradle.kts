@@ -15,6 +15,7 @@ dependencies {
     compileOnly("org.springframework.boot:spring-boot-jetty")
     compileOnly("org.springframework.boot:spring-boot-sql")
     compileOnly("org.springframework.boot:spring-boot-tomcat")
+    compileOnly("org.springframework.data:spring-data-jdbc")
     compileOnly("org.springframework.security:spring-security-core")
 
     testImplementation("com.zaxxer:HikariCP")
@@ -25,6 +26,7 @@ dependencies {
     testImplementation("org.springframework.boot:spring-boot-jetty")
     testImplementation("org.springframework.boot:spring-boot-sql")
     testImplementation("org.springframework.boot:spring-boot-tomcat")
+    testImplementation("org.springframework.data:spring-data-jdbc")
     testImplementation("org.springframework.security:spring-security-core")
 
     testImplementation("com.tngtech.archunit:archunit-junit5:1.5.0")

@@ -22,8 +22,8 @@ public final class InvalidLimitException extends InvalidSettingException {
         this.limit = limit;
     }
 
-    private InvalidLimitException(String limit, InvalidLimitException mistake) {
-        super(of(limit), mistake.property(), mistake);
+    private InvalidLimitException(String limit, String property, InvalidLimitException mistake) {
+        super(of(limit), property, mistake);
         this.limit = limit;
     }
 
@@ -31,9 +31,14 @@ public final class InvalidLimitException extends InvalidSettingException {
         return "limit '" + limit + "'";
     }
 
+    /** The same mistake, said of a part of the named limit. */
+    public InvalidLimitException in(String name, String part) {
+        return new InvalidLimitException(name, part + property(), this);
+    }
+
     /** The same mistake, said of the named limit. */
     InvalidLimitException in(String name) {
-        return limit != null ? this : new InvalidLimitException(name, this);
+        return limit != null ? this : new InvalidLimitException(name, property(), this);
     }
 
     /** The name of the limit, or {@code null} for a part of a limit that was built on its own. */

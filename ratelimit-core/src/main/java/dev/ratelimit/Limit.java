@@ -20,11 +20,22 @@ import org.jspecify.annotations.Nullable;
  *
  * @param cost what a request is charged that does not say otherwise
  * @param minInterval the least time between two allowed requests of a subject; zero for none
- * @param lease how many permits an instance takes at once; two limits that differ only in this are equal, since it changes
- *     neither what is allowed nor what is stored
+ * @param lease how many permits an instance takes at once
+ * @param candidate numbers that are tried beside these, under a name of their own, or {@code null}: they count and are
+ *     reported, but never deny. Two limits that differ only in lease and candidate are equal, since these change neither
+ *     what is allowed nor what is stored
  */
 public record Limit(
-        String name, Algorithm algorithm, long cost, Duration minInterval, Penalties penalties, Lease lease) {
+        String name,
+        Algorithm algorithm,
+        long cost,
+        Duration minInterval,
+        Penalties penalties,
+        Lease lease,
+        @Nullable Limit candidate) {
+
+    /** A number that is counted towards and never reached. */
+    public static final long UNRESTRICTED = Require.MOST;
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}");
 
@@ -62,7 +73,7 @@ public record Limit(
     }
 
     public Limit(String name, Algorithm algorithm, long cost, Duration minInterval, Penalties penalties) {
-        this(name, algorithm, cost, minInterval, penalties, Lease.NONE);
+        this(name, algorithm, cost, minInterval, penalties, Lease.NONE, null);
     }
 
     /** Where the moment of each request matters, permits cannot be taken before it. */
@@ -118,6 +129,24 @@ public record Limit(
         } catch (InvalidLimitException e) {
             throw e.in(name);
         }
+    }
+
+    /** The same limit, with numbers that are tried beside its own. */
+    public Limit withCandidate(@Nullable Limit tried) {
+        return new Limit(name, algorithm, cost, minInterval, penalties, lease, tried);
+    }
+
+    /** A limit of the same name and window whose number is never reached, to look at what was counted. */
+    public Limit unrestricted() {
+        if (!(algorithm instanceof Algorithm.FixedWindow fixed)) {
+            throw new IllegalStateException("only what a window has counted can be looked at");
+        }
+        return new Limit(name, new Algorithm.FixedWindow(UNRESTRICTED, fixed.window()), cost, minInterval, penalties);
+    }
+
+    /** The same numbers under another name, and so with counts of their own. */
+    public Limit renamed(String other) {
+        return new Limit(other, algorithm, cost, minInterval, penalties, Lease.NONE, null);
     }
 
     /** What the limit can grant at most: the number that is shown to clients as the limit. */
@@ -215,7 +244,7 @@ public record Limit(
             Algorithm chosen = checked(() -> Require.present(
                     "algorithm", algorithm, "choose one, such as fixedWindow(5, Duration.ofMinutes(1))"));
             Penalties penalties = checked(() -> new Penalties(tiers, forgetAfter));
-            return new Limit(name, chosen, cost, minInterval, penalties, lease);
+            return new Limit(name, chosen, cost, minInterval, penalties, lease, null);
         }
 
         /** Adds the name of this limit to what is said of a part that cannot be right. */

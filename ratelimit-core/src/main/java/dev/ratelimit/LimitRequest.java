@@ -35,24 +35,37 @@ public final class LimitRequest {
         }
     }
 
+    /** Asks for nothing yet, and so is always allowed: the start of a request whose limits are found one by one. */
+    public static final LimitRequest NONE =
+            new LimitRequest(List.of(), List.of(), Duration.ZERO, FailurePolicy.OPEN, null);
+
     private final List<Item> items;
+    private final List<Item> shadows;
     private final Duration retryAfterFloor;
     private final FailurePolicy onFailure;
+    private final @Nullable String tier;
 
-    private LimitRequest(List<Item> items, Duration retryAfterFloor, FailurePolicy onFailure) {
+    private LimitRequest(
+            List<Item> items,
+            List<Item> shadows,
+            Duration retryAfterFloor,
+            FailurePolicy onFailure,
+            @Nullable String tier) {
         this.items = List.copyOf(items);
+        this.shadows = List.copyOf(shadows);
         this.retryAfterFloor = retryAfterFloor;
         this.onFailure = onFailure;
+        this.tier = tier;
     }
 
     /** A request on the limit of that name. */
     public static LimitRequest of(Subject subject, String limitName) {
-        return new LimitRequest(List.of(new Item(subject, limitName, null)), Duration.ZERO, FailurePolicy.OPEN);
+        return NONE.and(subject, limitName);
     }
 
     /** A request on a limit that is given for this call. */
     public static LimitRequest of(Subject subject, Limit limit) {
-        return new LimitRequest(List.of(new Item(subject, limit.name(), limit)), Duration.ZERO, FailurePolicy.OPEN);
+        return NONE.and(subject, limit);
     }
 
     /** The same request, which must also have room in the limit of that name. */
@@ -66,15 +79,40 @@ public final class LimitRequest {
     }
 
     private LimitRequest with(Item added) {
-        for (Item item : items) {
-            if (item.subject().equals(added.subject()) && item.limitName().equals(added.limitName())) {
-                throw new IllegalArgumentException("limit '" + added.limitName() + "' is asked twice for subject '"
-                        + added.subject() + "' in one request; ask once and give the cost");
-            }
+        if (asks(added.subject(), added.limitName())) {
+            throw new IllegalArgumentException("limit '" + added.limitName() + "' is asked twice for subject '"
+                    + added.subject() + "' in one request; ask once and give the cost");
         }
         List<Item> all = new ArrayList<>(items);
         all.add(added);
-        return new LimitRequest(all, retryAfterFloor, onFailure);
+        return new LimitRequest(all, shadows, retryAfterFloor, onFailure, tier);
+    }
+
+    /** Whether the limit of that name is asked for the subject. */
+    public boolean asks(Subject subject, String limitName) {
+        for (Item item : items) {
+            if (item.subject().equals(subject) && item.limitName().equals(limitName)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * The same request, which also counts on the given limit, after it was decided; what that limit says is told to
+     * listeners and has no other consequence. One that is there already is not added again.
+     *
+     * @param rule the name of the rule that brought the limit in
+     */
+    public LimitRequest shadow(Subject subject, Limit limit, String rule) {
+        for (Item item : shadows) {
+            if (item.subject().equals(subject) && item.limitName().equals(limit.name())) {
+                return this;
+            }
+        }
+        List<Item> all = new ArrayList<>(shadows);
+        all.add(new Item(subject, limit.name(), limit, null, rule));
+        return new LimitRequest(items, all, retryAfterFloor, onFailure, tier);
     }
 
     /** The same request at that cost on the limit that was named last. */
@@ -95,7 +133,7 @@ public final class LimitRequest {
     private LimitRequest withLast(Item item) {
         List<Item> all = new ArrayList<>(items);
         all.set(all.size() - 1, item);
-        return new LimitRequest(all, retryAfterFloor, onFailure);
+        return new LimitRequest(all, shadows, retryAfterFloor, onFailure, tier);
     }
 
     /** The same request; if it is denied, it is told to come back no sooner than this. */
@@ -103,20 +141,39 @@ public final class LimitRequest {
         if (floor.isNegative()) {
             throw new IllegalArgumentException("retry-after floor is " + floor + "; write a time of zero or more");
         }
-        return new LimitRequest(items, floor, onFailure);
+        return new LimitRequest(items, shadows, floor, onFailure, tier);
     }
 
     /** The same request; this happens to it when no decision can be had. */
     public LimitRequest onFailure(FailurePolicy policy) {
-        return new LimitRequest(items, retryAfterFloor, policy);
+        return new LimitRequest(items, shadows, retryAfterFloor, policy, tier);
+    }
+
+    /**
+     * The same request of a caller of that tier, for whom limits that are looked up by name may be others.
+     *
+     * @param name the tier, or {@code null} if it is not known
+     */
+    public LimitRequest tier(@Nullable String name) {
+        return new LimitRequest(items, shadows, retryAfterFloor, onFailure, name);
     }
 
     public List<Item> items() {
         return items;
     }
 
+    /** What is only tried, see {@link #shadow}. */
+    public List<Item> shadows() {
+        return shadows;
+    }
+
     public Duration retryAfterFloor() {
         return retryAfterFloor;
+    }
+
+    /** The tier of the caller, or {@code null}. */
+    public @Nullable String tier() {
+        return tier;
     }
 
     public FailurePolicy onFailure() {

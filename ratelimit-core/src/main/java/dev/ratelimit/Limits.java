@@ -16,9 +16,30 @@ public interface Limits {
 
     Set<String> names();
 
+    /** The limit of that name as it is now for callers of a tier, or {@code null}. */
+    default @Nullable Limit find(String name, String tier) {
+        return find(name);
+    }
+
+    /** Whether the limit is still what its name stands for; one that was given for a single call always is. */
+    default boolean isCurrent(Limit limit) {
+        Limit named = find(limit.name());
+        return named == null || named.equals(limit);
+    }
+
+    /** Whether callers of different tiers may have different limits of that name. */
+    default boolean variesByTier(String name) {
+        return false;
+    }
+
     /** The limit of that name as it is now. */
     default Limit get(String name) {
-        Limit limit = find(name);
+        return get(name, null);
+    }
+
+    /** The limit of that name as it is now for callers of the tier, if they have one. */
+    default Limit get(String name, @Nullable String tier) {
+        Limit limit = tier == null ? find(name) : find(name, tier);
         if (limit == null) {
             throw new UnknownLimitException(name, names());
         }

@@ -24,6 +24,8 @@ public final class Subject implements Comparable<Subject> {
 
     private static final Pattern TYPE = Pattern.compile("[a-z][a-z0-9-]{0,31}");
 
+    private static final Pattern TEXT = Pattern.compile("[a-z][a-z0-9-]{0,31}:\\P{Cntrl}+");
+
     private static final int DIGEST_CHARACTERS = 43;
 
     private static final HexFormat HEX = HexFormat.of().withUpperCase();
@@ -52,6 +54,14 @@ public final class Subject implements Comparable<Subject> {
 
     public static Subject ip(String address) {
         return of("ip", address);
+    }
+
+    /** The subject that tables and logs hold under this text. */
+    public static Subject ofText(String text) {
+        if (!TEXT.matcher(text).matches() || text.length() > MOST_CHARACTERS) {
+            throw new IllegalArgumentException("subject is '" + text + "'; write it as in user:alice");
+        }
+        return new Subject(text);
     }
 
     /** This subject and another part together: a count of its own for each combination. */

@@ -53,6 +53,7 @@ class ArchitectureTest {
     private static final String UPKEEP = "dev.ratelimit.upkeep";
     private static final String SCHEMA = "dev.ratelimit.schema";
     private static final String RULE = "dev.ratelimit.rule";
+    private static final String DATA = "dev.ratelimit.data";
 
     private static final String LOGGING = "org.slf4j";
 
@@ -65,7 +66,21 @@ class ArchitectureTest {
             ENGINE, List.of(ROOT, ALGORITHM, STORE, LOGGING),
             UPKEEP, List.of(ROOT, STORE, LOGGING),
             SCHEMA, List.of(JDBC, "org.flywaydb.core", "org.flywaydb.core.api.."),
-            RULE, List.of(ROOT, "org.springframework.http.server", "org.springframework.web.util.pattern"));
+            RULE, List.of(ROOT, "org.springframework.http.server", "org.springframework.web.util.pattern"),
+            DATA,
+                    List.of(
+                            ROOT,
+                            RULE,
+                            JDBC,
+                            LOGGING,
+                            "org.postgresql",
+                            "org.springframework.core.convert.converter",
+                            "org.springframework.dao",
+                            "org.springframework.data..",
+                            "org.springframework.http.server",
+                            "org.springframework.jdbc..",
+                            "org.springframework.transaction..",
+                            "org.springframework.web.util.pattern"));
 
     @ArchTest
     static void everyPackageIsToldWhatItMayImport(JavaClasses classes) {
@@ -105,17 +120,17 @@ class ArchitectureTest {
             .beFreeOfCycles();
 
     @ArchTest
-    static final ArchRule onlyTheStoresOnDatabasesSpeakSql = noClasses()
+    static final ArchRule onlyStoresAndDataSpeakSql = noClasses()
             .that()
-            .resideOutsideOfPackage(JDBC)
+            .resideOutsideOfPackages(JDBC, DATA)
             .should()
             .dependOnClassesThat()
             .resideInAPackage("java.sql");
 
     @ArchTest
-    static final ArchRule onlyStoresAndSchemaKnowDataSources = noClasses()
+    static final ArchRule onlyStoresSchemaAndDataKnowDataSources = noClasses()
             .that()
-            .resideOutsideOfPackages(JDBC, SCHEMA)
+            .resideOutsideOfPackages(JDBC, SCHEMA, DATA)
             .should()
             .dependOnClassesThat()
             .resideInAPackage("javax.sql");

@@ -45,6 +45,22 @@ class SubjectTest {
     }
 
     @Test
+    void aSubjectIsFoundAgainByItsText() {
+        for (Subject subject : List.of(
+                Subject.user("alice"),
+                Subject.user("a+b").and("ip", "2001:db8::7"),
+                Subject.of("header", "X-Tenant=5 % ~"),
+                Subject.user("x".repeat(500)))) {
+            assertThat(Subject.ofText(subject.text())).isEqualTo(subject);
+        }
+        for (String none : List.of("", "alice", "user:", "USER:alice", "user:a\nb", "user:" + "x".repeat(200))) {
+            assertThatThrownBy(() -> Subject.ofText(none))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("write it as in user:alice");
+        }
+    }
+
+    @Test
     void blanksAroundAValueDoNotCount() {
         assertThat(Subject.user(" \t alice\r\n\u2003")).isEqualTo(Subject.user("alice"));
         assertThat(Subject.user("al  ice").text()).isEqualTo("user:al  ice");

@@ -125,8 +125,7 @@ final class Servers implements AutoCloseable {
                 }
             }
         }
-        return settings.toString().strip() + "\nRedis " + redisSettings(redis) + "\nRedis, durable "
-                + redisSettings(durableRedis);
+        return settings + "\nRedis " + redisSettings(redis) + "\nRedis, durable " + redisSettings(durableRedis);
     }
 
     private static String redisSettings(RedisClient client) {

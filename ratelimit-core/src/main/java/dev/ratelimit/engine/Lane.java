@@ -66,6 +66,13 @@ final class Lane {
         return pending.answer();
     }
 
+    /** Leaves an operation to the workers; nobody waits for it. */
+    void submitLater(Pending pending) throws UndecidedException {
+        if (enter(pending, false)) {
+            passOn();
+        }
+    }
+
     /**
      * Whether the lane was idle: then it is the caller's until it passes it on. A caller that does not lead waits in
      * the queue in any case.

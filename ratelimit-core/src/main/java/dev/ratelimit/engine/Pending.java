@@ -4,6 +4,7 @@ import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.Operation;
 import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** An operation that waits for its group, and the thread that waits with it. */
@@ -12,15 +13,27 @@ final class Pending {
     final Operation operation;
     private final Thread waiter = Thread.currentThread();
 
+    /** Who is told instead, if nobody waits. */
+    private final @Nullable Consumer<Object> later;
+
     /** An {@link Answer} or a {@link Throwable}. */
     private volatile @Nullable Object result;
 
     Pending(Operation operation) {
+        this(operation, null);
+    }
+
+    Pending(Operation operation, @Nullable Consumer<Object> later) {
         this.operation = operation;
+        this.later = later;
     }
 
     void complete(Object answerOrFailure) {
         result = answerOrFailure;
+        if (later != null) {
+            later.accept(answerOrFailure);
+            return;
+        }
         LockSupport.unpark(waiter);
     }
 

@@ -47,6 +47,9 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
     /** How long a store that has failed is left alone before it is asked again. */
     private static final Duration BREAK = Duration.ofSeconds(1);
 
+    private static final Decision NOTHING_ASKED =
+            new Decision(Outcome.ALLOWED, true, Instant.EPOCH, List.of(), Duration.ZERO, null);
+
     private final Limits limits;
     private final Lane[] lanes;
     private final ThreadPoolExecutor workers;
@@ -54,6 +57,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
     private final List<DecisionListener> listeners;
     private final Breaker breaker;
     private final StoreHealth health = new StoreHealth();
+    private final Shadows shadows;
     private final DeniedSubjects denied;
     private final boolean leasing;
     private final Leases leases;
@@ -111,6 +115,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         this.nanoTime = nanoTime;
         this.deadline = grouping.deadline();
         this.breaker = new Breaker(BREAK, deadline);
+        this.shadows = new Shadows(this::submitLater, this.listeners);
         // No more than one works for each lane; but one that has just left its lane may still be on its way back.
         this.workers = new ThreadPoolExecutor(
                 0, Integer.MAX_VALUE, 30, TimeUnit.SECONDS, new SynchronousQueue<>(), workerThreads());
@@ -132,8 +137,14 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
 
     @Override
     public Decision decide(LimitRequest request) {
-        long start = nanoTime.getAsLong();
         List<Limit> current = limits(request);
+        Decision decision = current.isEmpty() ? NOTHING_ASKED : decide(request, current);
+        shadows.decide(request, current);
+        return decision;
+    }
+
+    private Decision decide(LimitRequest request, List<Limit> current) {
+        long start = nanoTime.getAsLong();
         Decision known = denied.denial(request, current, start);
         if (known != null) {
             tellListeners(request, known, start);
@@ -190,13 +201,14 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         List<Demand> demands = demands(request, limits(request));
         boolean done = ask(Kind.RESET, request, demands).decision().outcome().isDecided();
         demands.forEach(demand -> forgetLocally(demand.key()));
+        shadows.reset(demands);
         return done;
     }
 
     /**
-     * Forgets what this process remembers of the subject on that limit, denials and leases, so that the store is asked again. To be called on
-     * every instance when somebody has reset or unblocked a subject, whoever did it; {@link #reset} does it by itself on
-     * the instance it is called on.
+     * Forgets what this process remembers of the subject on that limit, denials and leases, so that the store is asked
+     * again. To be called on every instance when somebody has reset or unblocked a subject, whoever did it;
+     * {@link #reset} does it by itself on the instance it is called on.
      */
     public void forgetLocally(Subject subject, String limitName) {
         forgetLocally(StateKey.of(subject, limitName));
@@ -215,17 +227,26 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
 
     @Override
     public Reservation reserve(LimitRequest request) {
-        List<Demand> demands = demands(request, limits(request));
+        List<Limit> current = limits(request);
+        List<Demand> demands = demands(request, current);
         denied.reserving(demands);
         Asked asked = ask(Kind.DECIDE, request, demands);
         Answer answer = asked.answer();
-        return new StoreReservation(this, asked.decision(), demands, answer == null ? List.of() : answer.verdicts());
+        return new StoreReservation(
+                this,
+                asked.decision(),
+                demands,
+                answer == null ? List.of() : answer.verdicts(),
+                shadows.decide(request, current));
     }
 
     /** A request that was put to the store; without an answer if no decision could be had. */
     private record Asked(Decision decision, @Nullable Answer answer) {}
 
     private Asked ask(Kind kind, LimitRequest request, List<Demand> demands) {
+        if (demands.isEmpty()) {
+            return new Asked(NOTHING_ASKED, null);
+        }
         long start = nanoTime.getAsLong();
         Asked asked;
         try {
@@ -254,9 +275,18 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         }
     }
 
-    Answer submit(Operation operation) throws UndecidedException {
+    private Lane laneOf(Operation operation) {
         int hash = operation.demands().get(0).key().hashCode();
-        Lane lane = lanes[Math.floorMod(hash ^ hash >>> 16, lanes.length)];
+        return lanes[Math.floorMod(hash ^ hash >>> 16, lanes.length)];
+    }
+
+    private void submitLater(Pending pending) throws UndecidedException {
+        breaker.check();
+        laneOf(pending.operation).submitLater(pending);
+    }
+
+    Answer submit(Operation operation) throws UndecidedException {
+        Lane lane = laneOf(operation);
         breaker.check();
         long askedAt = System.nanoTime();
         try {
@@ -274,18 +304,18 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
     private List<Limit> limits(LimitRequest request) {
         List<LimitRequest.Item> items = request.items();
         if (items.size() == 1) {
-            return List.of(limit(items.get(0)));
+            return List.of(limit(items.get(0), request.tier()));
         }
         List<Limit> found = new ArrayList<>(items.size());
         for (LimitRequest.Item item : items) {
-            found.add(limit(item));
+            found.add(limit(item, request.tier()));
         }
         return found;
     }
 
-    private Limit limit(LimitRequest.Item item) {
+    private Limit limit(LimitRequest.Item item, @Nullable String tier) {
         Limit given = item.limit();
-        return given != null ? given : limits.get(item.limitName());
+        return given != null ? given : limits.get(item.limitName(), tier);
     }
 
     private static List<Demand> demands(LimitRequest request, List<Limit> limits) {
@@ -300,10 +330,8 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         return demands;
     }
 
-    /** Whether the limit is still what its name stands for; one that was given for a single call always is. */
     boolean isCurrent(Limit limit) {
-        Limit named = limits.find(limit.name());
-        return named == null || named.equals(limit);
+        return limits.isCurrent(limit);
     }
 
     static void requireGrantable(Limit limit, long cost) {
@@ -330,7 +358,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         return new Decision(outcome, allowed, Micros.toInstant(answer.now()), decisions, retryAfter, null);
     }
 
-    private static LimitDecision decision(Demand demand, Verdict verdict, long now) {
+    static LimitDecision decision(Demand demand, Verdict verdict, long now) {
         return new LimitDecision(
                 demand.subject(),
                 demand.limit(),

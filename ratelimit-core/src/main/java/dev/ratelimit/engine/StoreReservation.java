@@ -17,9 +17,16 @@ final class StoreReservation implements Reservation {
     private final Decision decision;
     private final List<Demand> demands;
     private final List<Verdict> verdicts;
+    private final Shadows.Charges tried;
     private final AtomicBoolean settled = new AtomicBoolean();
 
-    StoreReservation(StoreRateLimiter limiter, Decision decision, List<Demand> demands, List<Verdict> verdicts) {
+    StoreReservation(
+            StoreRateLimiter limiter,
+            Decision decision,
+            List<Demand> demands,
+            List<Verdict> verdicts,
+            Shadows.Charges tried) {
+        this.tried = tried;
         this.limiter = limiter;
         this.decision = decision;
         this.demands = demands;
@@ -49,6 +56,7 @@ final class StoreReservation implements Reservation {
         }
         demands.forEach(demand -> StoreRateLimiter.requireGrantable(demand.limit(), cost));
         settleOnce();
+        tried.settle(cost);
         List<Demand> settlements = settlements(cost);
         if (settlements.isEmpty()) {
             return true;

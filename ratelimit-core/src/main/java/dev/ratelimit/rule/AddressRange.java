@@ -45,7 +45,17 @@ public final class AddressRange {
     }
 
     public boolean contains(IpAddress address) {
-        return address.isIpv4() == network.isIpv4() && address.network(prefix).equals(network);
+        return address.isIn(network, prefix);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof AddressRange range && prefix == range.prefix && network.equals(range.network);
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * network.hashCode() + prefix;
     }
 
     @Override

@@ -91,6 +91,21 @@ public final class IpAddress {
         return new IpAddress(network);
     }
 
+    /** Whether the address and the network agree in so many leading bits. */
+    boolean isIn(IpAddress network, int prefix) {
+        if (bytes.length != network.bytes.length) {
+            return false;
+        }
+        int whole = prefix / 8;
+        for (int i = 0; i < whole; i++) {
+            if (bytes[i] != network.bytes[i]) {
+                return false;
+            }
+        }
+        int rest = prefix % 8;
+        return rest == 0 || ((bytes[whole] ^ network.bytes[whole]) & (0xFF00 >>> rest) & 0xFF) == 0;
+    }
+
     int bits() {
         return bytes.length * 8;
     }

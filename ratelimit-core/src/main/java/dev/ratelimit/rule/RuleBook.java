@@ -1,96 +1,88 @@
 package dev.ratelimit.rule;
 
 import dev.ratelimit.InvalidSettingException;
+import dev.ratelimit.Limits;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
+import java.util.TreeSet;
 import org.springframework.http.server.PathContainer;
+import org.springframework.http.server.PathContainer.PathSegment;
 import org.springframework.web.util.pattern.PathPattern;
 import org.springframework.web.util.pattern.PathPatternParser;
 import org.springframework.web.util.pattern.PatternParseException;
 
 /**
- * All rules, compiled: patterns are parsed once, and a request is compared only with the rules whose path begins as its
- * own does. Immutable.
+ * All rules, compiled. Patterns are parsed once, and a request is compared only with the rules whose path begins as its
+ * own does: the literal segments that patterns begin with form a tree, and each of its nodes knows, in order, the rules
+ * of its own and of all above it. Immutable.
+ *
+ * <p>Rules are walked in the order of their priority. Those that say throttle or shadow are collected; with
+ * {@link MatchMode#FIRST} the first that says throttle ends the walk, and one that says allow or block always does.
+ *
+ * <p>Part of the rules can be decided before it is known who the caller is, and should be: a flood must not reach
+ * authentication. So the walk has two steps, and together they come to what one walk with all that is known would. A
+ * rule that cannot be compared yet is left open, and if it might end the walk, so are all behind it.
  */
 public final class RuleBook {
 
-    /** Those that applications answer, and those of WebDAV. */
-    private static final List<String> METHODS = List.of(("GET HEAD POST PUT PATCH DELETE OPTIONS TRACE QUERY"
-                    + " PROPFIND PROPPATCH MKCOL COPY MOVE LOCK UNLOCK REPORT SEARCH")
-            .split(" ", -1));
-
-    private record Compiled(
-            Rule rule, PathPattern pattern, @Nullable String firstSegment) {}
-
+    private final List<CompiledRule> compiled;
     private final List<Rule> rules;
-    private final List<Compiled> compiled;
+    private final boolean caseSensitive;
+    private final Node root;
 
-    /** By the first segment of their path: the rules that name it and those that name none, in order. */
-    private final Map<String, List<Compiled>> byFirstSegment = new HashMap<>();
+    private static final class Node {
 
-    private final List<Compiled> anyFirstSegment;
+        private final Map<String, Node> children = new HashMap<>();
+        private List<CompiledRule> rules = new ArrayList<>();
 
-    private RuleBook(List<Compiled> compiled) {
-        this.rules = compiled.stream().map(Compiled::rule).toList();
-        this.compiled = compiled;
-        this.anyFirstSegment =
-                compiled.stream().filter(one -> one.firstSegment == null).toList();
-        for (Compiled named : compiled) {
-            if (named.firstSegment != null) {
-                byFirstSegment.computeIfAbsent(
-                        named.firstSegment,
-                        segment -> compiled.stream()
-                                .filter(one -> one.firstSegment == null || one.firstSegment.equals(segment))
-                                .toList());
-            }
+        /** Adds what the nodes above have. */
+        private void inherit(List<CompiledRule> fromAbove, Comparator<CompiledRule> order) {
+            rules.addAll(fromAbove);
+            rules.sort(order);
+            rules = List.copyOf(rules);
+            children.values().forEach(child -> child.inherit(rules, order));
         }
     }
 
-    /** Compiles rules; those of equal priority keep their order. Letters of another case are another path. */
-    public static RuleBook of(Collection<Rule> rules) {
-        return of(rules, PathPatternParser.defaultInstance);
+    private RuleBook(List<CompiledRule> compiled, boolean caseSensitive) {
+        this.compiled = compiled;
+        this.rules = compiled.stream().map(one -> one.rule).toList();
+        this.caseSensitive = caseSensitive;
+        this.root = new Node();
+        Map<CompiledRule, Integer> positions = new HashMap<>();
+        for (CompiledRule one : compiled) {
+            positions.put(one, positions.size());
+            Node node = root;
+            for (String segment : one.prefix) {
+                node = node.children.computeIfAbsent(segment, name -> new Node());
+            }
+            node.rules.add(one);
+        }
+        root.inherit(List.of(), Comparator.comparing(positions::get));
     }
 
-    /** Compiles rules whose patterns this parser reads; those of equal priority keep their order. */
-    public static RuleBook of(Collection<Rule> rules, PathPatternParser parser) {
+    /** Compiles rules; those of equal priority keep their order. Each limit that they name must exist. */
+    public static RuleBook of(Collection<Rule> rules, Limits limits, MatchMode mode, PathPatternParser parser) {
         Set<String> names = new HashSet<>();
-        List<Compiled> compiled = new ArrayList<>();
+        List<CompiledRule> compiled = new ArrayList<>();
         for (Rule rule : rules) {
             if (!names.add(rule.name())) {
                 throw new InvalidRuleException(rule.name(), "name", rule.name(), "give each rule a name of its own");
             }
-            compiled.add(compile(rule, parser));
+            requireLimits(rule, limits);
+            compiled.add(new CompiledRule(rule, limits, mode, parser));
         }
-        compiled.sort(
-                Comparator.comparingInt((Compiled one) -> one.rule.priority()).reversed());
-        return new RuleBook(List.copyOf(compiled));
-    }
-
-    private static Compiled compile(Rule rule, PathPatternParser parser) {
-        if (rule.limits().isEmpty()) {
-            throw new InvalidRuleException(rule.name(), "limits", "", "name at least one limit, as in [api]");
-        }
-        for (String method : rule.methods()) {
-            if (!METHODS.contains(method)) {
-                throw new InvalidRuleException(
-                        rule.name(), "methods", method, "write methods of HTTP: " + String.join(", ", METHODS));
-            }
-        }
-        try {
-            return new Compiled(
-                    rule,
-                    pattern(rule.path(), parser),
-                    parser.isCaseSensitive() ? literalFirstSegment(rule.path()) : null);
-        } catch (InvalidSettingException e) {
-            throw new InvalidRuleException(rule.name(), e);
-        }
+        compiled.sort(Comparator.comparingInt((CompiledRule one) -> one.rule.priority())
+                .reversed());
+        return new RuleBook(List.copyOf(compiled), parser.isCaseSensitive());
     }
 
     /** Reads a path pattern; what could never match is refused. */
@@ -106,49 +98,113 @@ public final class RuleBook {
         }
     }
 
-    /** The first segment if it is literal and the pattern needs it. */
-    private static @Nullable String literalFirstSegment(String pattern) {
-        int end = pattern.indexOf('/', 1);
-        String segment = end < 0 ? pattern.substring(1) : pattern.substring(1, end);
-        return segment.isEmpty() || !segment.matches("[A-Za-z0-9._-]+") ? null : segment;
+    private static void requireLimits(Rule rule, Limits limits) {
+        for (String limit : rule.limits()) {
+            if (!limit.equals(Quota.LIMIT) && limits.find(limit) == null) {
+                throw new InvalidRuleException(
+                        rule.name(),
+                        "limits",
+                        limit,
+                        limits.names().isEmpty()
+                                ? "define it under ratelimit.limits"
+                                : "name one of " + String.join(", ", new TreeSet<>(limits.names())));
+            }
+        }
     }
 
+    /** In the order in which they are walked. */
     public List<Rule> rules() {
         return rules;
     }
 
-    /** The rules that apply, those of higher priority first. */
-    public List<Rule> match(String method, PathContainer path) {
-        return match(method, List.of(path));
+    /** Walks along the rules, as far as it can be known. */
+    public RuleMatch match(RequestFacts facts) {
+        List<PathContainer> paths = facts.paths();
+        return walk(paths.size() == 1 ? candidates(paths.get(0)) : compiled, facts);
     }
 
-    /** The rules that apply to a path that can be read in several ways, in any of them; of higher priority first. */
-    public List<Rule> match(String method, List<PathContainer> readings) {
-        List<Compiled> candidates = readings.size() == 1
-                ? byFirstSegment.getOrDefault(firstSegment(readings.get(0)), anyFirstSegment)
-                : compiled;
+    /** Walks along what was left open, now that the caller is known. */
+    public RuleMatch resume(RuleMatch before, RequestFacts facts) {
+        Objects.requireNonNull(facts.caller(), "the caller must be known by now");
+        return walk(before.open, facts);
+    }
+
+    private static RuleMatch walk(List<CompiledRule> candidates, RequestFacts facts) {
+        Caller caller = facts.caller();
         List<Rule> matching = new ArrayList<>(4);
-        for (Compiled candidate : candidates) {
-            if (candidate.rule.appliesTo(method) && matchesAny(candidate.pattern, readings)) {
+        List<CompiledRule> open = List.of();
+        Rule end = null;
+        for (int i = 0; i < candidates.size(); i++) {
+            CompiledRule candidate = candidates.get(i);
+            if (!candidate.matchesWithoutCaller(facts)) {
+                continue;
+            }
+            if (caller == null && candidate.needsCaller) {
+                open = open.isEmpty() ? new ArrayList<>(4) : open;
+                open.add(candidate);
+                if (candidate.ends) {
+                    if (candidate.matchNeedsCaller) {
+                        open.addAll(candidates.subList(i + 1, candidates.size()));
+                    }
+                    break;
+                }
+                continue;
+            }
+            if (caller != null && !candidate.matchesCaller(facts, caller)) {
+                continue;
+            }
+            if (candidate.rule.action().hasLimits()) {
                 matching.add(candidate.rule);
+            } else {
+                end = candidate.rule;
+            }
+            if (candidate.ends) {
+                break;
             }
         }
-        return matching;
+        return new RuleMatch(matching, end, open);
     }
 
-    private static boolean matchesAny(PathPattern pattern, List<PathContainer> readings) {
-        for (PathContainer path : readings) {
-            if (pattern.matches(path)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private static String firstSegment(PathContainer path) {
+    private List<CompiledRule> candidates(PathContainer path) {
+        Node node = root;
         List<PathContainer.Element> elements = path.elements();
-        return elements.size() > 1 && elements.get(1) instanceof PathContainer.PathSegment segment
-                ? segment.valueToMatch()
-                : "";
+        for (int i = 0; i < elements.size(); i++) {
+            if (elements.get(i) instanceof PathSegment segment) {
+                String value = segment.valueToMatch();
+                Node child = node.children.get(caseSensitive ? value : value.toLowerCase(Locale.ROOT));
+                if (child == null) {
+                    break;
+                }
+                node = child;
+            }
+        }
+        return node.rules;
+    }
+
+    /**
+     * A rule, and what came of it.
+     *
+     * @param applies whether it decides the request
+     * @param why if it does not, the reason; else that all is true
+     */
+    public record Explanation(Rule rule, boolean applies, String why) {}
+
+    /** Says of every rule whether it applies to a request whose caller is known, and why. */
+    public List<Explanation> explain(RequestFacts facts) {
+        Caller caller = Objects.requireNonNull(facts.caller(), "explained is a request whose caller is known");
+        List<Explanation> explanations = new ArrayList<>();
+        CompiledRule end = null;
+        for (CompiledRule one : compiled) {
+            String mismatch = one.mismatch(facts, caller);
+            if (mismatch == null && end != null) {
+                mismatch = "the rule " + end.rule.name() + ", which comes before, says "
+                        + end.rule.action().written() + (end.rule.action() == Action.THROTTLE ? " first" : "");
+            }
+            explanations.add(new Explanation(one.rule, mismatch == null, mismatch == null ? "it matches" : mismatch));
+            if (mismatch == null && one.ends) {
+                end = one;
+            }
+        }
+        return explanations;
     }
 }

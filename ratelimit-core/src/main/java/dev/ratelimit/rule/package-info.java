@@ -1,5 +1,6 @@
 /**
- * Rules: which requests a limit applies to, compiled into an immutable book.
+ * Rules: which requests limits apply to and what they do, compiled into an immutable book; the tiers, quotas and API
+ * keys that rules ask for.
  */
 @NullMarked
 package dev.ratelimit.rule;

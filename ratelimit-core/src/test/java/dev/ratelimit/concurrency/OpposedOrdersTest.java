@@ -99,6 +99,8 @@ class OpposedOrdersTest {
         config.setJdbcUrl(postgres.jdbcUrl());
         config.addDataSourceProperty("ApplicationName", name);
         config.setMaximumPoolSize(DECIDING + PRUNING);
+        // Long before the wait for a row is given up, so that a deadlock is told from a slow machine.
+        config.setConnectionInitSql("SET deadlock_timeout = '200ms'");
         return new HikariDataSource(config);
     }
 

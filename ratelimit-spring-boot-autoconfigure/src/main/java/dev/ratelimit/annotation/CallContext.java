@@ -22,6 +22,11 @@ public interface CallContext {
         return null;
     }
 
+    /** The tier of whoever makes the call, or {@code null} if that is not known. */
+    default @Nullable String tier() {
+        return null;
+    }
+
     /** Whether no limit applies to whoever makes the call. */
     default boolean isExempt() {
         return false;

@@ -104,6 +104,7 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
         private final CallContext context;
         private final @Nullable Object request;
         private final @Nullable String client;
+        private final @Nullable String tier;
         private final List<Open> reservations = new ArrayList<>();
 
         /** What is known of the request is asked now: when the call is done, the request may be gone. */
@@ -113,6 +114,7 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
             this.context = context;
             this.request = context.request();
             this.client = context.client();
+            this.tier = context.tier();
         }
 
         private void reserve() {
@@ -138,7 +140,7 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
         private @Nullable Long cost(AnnotatedLimit limit, EvaluationContext arguments) {
             Long cost = limit.cost(arguments);
             if (cost != null) {
-                long most = limits.get(limit.name()).capacity();
+                long most = limits.get(limit.name(), tier).capacity();
                 if (cost < 0 || cost > most) {
                     throw new InvalidRateLimitedException(
                             limit.on(),
@@ -158,13 +160,10 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
             if (so != null && policy == FailurePolicy.OPEN) {
                 policy = so.onFailure(); // one that is closed decides for all
             }
-            if (so != null
-                    && so.items().stream()
-                            .anyMatch(item -> item.subject().equals(subject)
-                                    && item.limitName().equals(limit.name()))) {
+            if (so != null && so.asks(subject, limit.name())) {
                 return so.onFailure(policy);
             }
-            LimitRequest all = so == null ? LimitRequest.of(subject, limit.name()) : so.and(subject, limit.name());
+            LimitRequest all = (so == null ? LimitRequest.NONE.tier(tier) : so).and(subject, limit.name());
             return (cost == null ? all : all.cost(cost)).onFailure(policy);
         }
 

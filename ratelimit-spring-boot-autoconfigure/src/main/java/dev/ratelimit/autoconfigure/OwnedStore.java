@@ -7,19 +7,38 @@ import dev.ratelimit.store.Pruned;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.List;
 
 /** A store with the pool that was opened for it alone, and that is closed with it. */
-record OwnedStore(LimitStore store, Closeable pool) implements LimitStore {
+final class OwnedStore implements LimitStore {
 
-    @Override
-    public List<Answer> decide(List<Operation> group) {
-        return store.decide(group);
+    /**
+     * For so long after an answer a connection is given out unseen; later HikariCP tries it first, and may take longer for
+     * that than a request can wait. It does so after half a second.
+     */
+    private static final Duration STILL_WARM = Duration.ofMillis(400);
+
+    private final LimitStore store;
+    private final Closeable pool;
+    private volatile long answeredAt = System.nanoTime() - STILL_WARM.toNanos();
+
+    OwnedStore(LimitStore store, Closeable pool) {
+        this.store = store;
+        this.pool = pool;
     }
 
     @Override
+    public List<Answer> decide(List<Operation> group) {
+        List<Answer> answers = store.decide(group);
+        answeredAt = System.nanoTime();
+        return answers;
+    }
+
+    /** Only while it does: the first request after a pause, or after a failure, is left to a worker. */
+    @Override
     public boolean answersInTime() {
-        return store.answersInTime();
+        return store.answersInTime() && System.nanoTime() - answeredAt < STILL_WARM.toNanos();
     }
 
     @Override

@@ -2,11 +2,12 @@ package dev.ratelimit.autoconfigure;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import com.zaxxer.hikari.HikariPoolMXBean;
+import com.zaxxer.hikari.pool.HikariPool;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,31 +17,39 @@ import org.jspecify.annotations.Nullable;
 final class PromptPool extends HikariDataSource {
 
     private static final long STEP_MILLIS = 5;
-    private static final long SHORTEST_TIMEOUT_MILLIS = 250;
+
+    /** The shortest that HikariCP takes. Without it, a database that is silent keeps a request for five seconds. */
+    private static final long VALIDATION_MILLIS = 250;
 
     private volatile @Nullable Duration deadline;
 
     PromptPool(HikariConfig config) {
-        super(config);
+        super(briefly(config));
+    }
+
+    private static HikariConfig briefly(HikariConfig config) {
+        config.setValidationTimeout(VALIDATION_MILLIS);
+        return config;
     }
 
     /** From here on, nobody waits longer than that; before, at the start of the application, there is time. */
     void setDeadline(Duration time) {
-        setConnectionTimeout(Math.max(SHORTEST_TIMEOUT_MILLIS, time.toMillis()));
         deadline = time;
     }
 
     @Override
     public Connection getConnection() throws SQLException {
         Duration time = deadline;
-        if (time != null) {
-            awaitIdleConnection(System.nanoTime() + time.toNanos());
+        if (time == null || !(getHikariPoolMXBean() instanceof HikariPool pool)) {
+            return super.getConnection();
         }
-        return super.getConnection();
+        long until = System.nanoTime() + time.toNanos();
+        awaitIdleConnection(pool, until);
+        // With a time of its own: a changed setting is seen by the pool only after up to half a minute.
+        return pool.getConnection(Math.max(1, TimeUnit.NANOSECONDS.toMillis(until - System.nanoTime())));
     }
 
-    private void awaitIdleConnection(long until) throws SQLException {
-        HikariPoolMXBean pool = getHikariPoolMXBean();
+    private static void awaitIdleConnection(HikariPool pool, long until) throws SQLException {
         while (pool.getIdleConnections() == 0) {
             if (System.nanoTime() - until >= 0) {
                 throw new SQLTransientConnectionException("no connection to PostgreSQL is open");

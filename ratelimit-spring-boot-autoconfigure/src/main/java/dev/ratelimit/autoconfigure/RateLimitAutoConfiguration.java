@@ -3,10 +3,13 @@ package dev.ratelimit.autoconfigure;
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.Limits;
 import dev.ratelimit.RateLimiter;
+import dev.ratelimit.autoconfigure.RateLimitProperties.Postgresql;
 import dev.ratelimit.autoconfigure.RateLimitProperties.Sqlite;
 import dev.ratelimit.autoconfigure.RateLimitProperties.StoreType;
 import dev.ratelimit.engine.Grouping;
 import dev.ratelimit.engine.StoreRateLimiter;
+import dev.ratelimit.rule.LimitBook;
+import dev.ratelimit.rule.Policies;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.MemoryLimitStore;
@@ -14,6 +17,7 @@ import dev.ratelimit.store.jdbc.SqliteFile;
 import dev.ratelimit.store.jdbc.SqliteLimitStore;
 import dev.ratelimit.upkeep.Upkeep;
 import java.nio.file.Path;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,73 +37,75 @@ public final class RateLimitAutoConfiguration {
 
     private static final Logger log = LoggerFactory.getLogger(RateLimitAutoConfiguration.class);
 
+    /**
+     * Asks for the policies only when a limit is asked for: they need Spring MVC, which may need the limiter. Where there
+     * is no web, there are none, and limits do not change.
+     */
     @Bean
     @ConditionalOnMissingBean
-    Limits rateLimits(RateLimitProperties properties) {
-        return new ConfiguredLimits(properties.limits()).limits();
+    Limits rateLimits(RateLimitProperties properties, ObjectProvider<Policies> policies) {
+        return new LiveLimits(policies, LimitBook.of(ConfiguredPolicy.limits(properties)));
+    }
+
+    @Bean
+    StateDatabase rateLimitStateDatabase(
+            RateLimitProperties properties, ObjectProvider<ApplicationDatabase> application) {
+        RateLimitProperties.Store store = properties.store();
+        return switch (store.type()) {
+            case MEMORY -> new StateDatabase.Memory();
+            case SQLITE -> sqlite(store);
+            case POSTGRESQL, AUTO -> {
+                StateDatabase postgres = postgres(store, application.getIfAvailable());
+                if (postgres == null && store.type() == StoreType.POSTGRESQL) {
+                    throw new InvalidPropertyException(
+                            "ratelimit.store.postgresql.url",
+                            null,
+                            "write the JDBC URL of the database, such as jdbc:postgresql://localhost/app:"
+                                    + " the application has no PostgreSQL data source whose address is known");
+                }
+                yield postgres == null ? sqlite(store) : postgres;
+            }
+        };
+    }
+
+    private static @Nullable StateDatabase postgres(
+            RateLimitProperties.Store store, @Nullable ApplicationDatabase application) {
+        Postgresql settings = store.postgresql();
+        String url = settings.url();
+        if (url != null) {
+            return new StateDatabase.Postgres(url, settings.username(), settings.password(), settings);
+        }
+        return application == null || !application.isPostgres()
+                ? null
+                : new StateDatabase.Postgres(
+                        application.url(), application.username(), application.password(), settings);
+    }
+
+    private static StateDatabase sqlite(RateLimitProperties.Store store) {
+        Sqlite settings = store.sqlite();
+        return new StateDatabase.Sqlite(SqliteFile.at(Path.of(settings.path())).synchronous(settings.synchronous()));
     }
 
     /** After the application's own migrations, which would refuse a schema that is not empty. */
     @Bean
     @ConditionalOnMissingBean
     @DependsOnDatabaseInitialization
-    LimitStore rateLimitStore(RateLimitProperties properties, ObjectProvider<ApplicationDatabase> application) {
-        RateLimitProperties.Store store = properties.store();
-        if (store.type() == StoreType.MEMORY) {
-            log.info("Rate limits are kept in memory: they are lost with a restart and not shared");
-            return new MemoryLimitStore();
-        }
-        if (store.type() == StoreType.SQLITE) {
-            return sqlite(store);
-        }
-        LimitStore postgres = postgres(store, application.getIfAvailable());
-        if (postgres != null) {
-            return postgres;
-        }
-        if (store.type() == StoreType.POSTGRESQL) {
-            throw new InvalidPropertyException(
-                    "ratelimit.store.postgresql.url",
-                    null,
-                    "write the JDBC URL of the database, such as jdbc:postgresql://localhost/app:"
-                            + " the application has no PostgreSQL data source whose address is known");
-        }
-        return sqlite(store);
-    }
-
-    private static @Nullable LimitStore postgres(
-            RateLimitProperties.Store store, @Nullable ApplicationDatabase application) {
-        String url = store.postgresql().url();
-        if (url != null) {
+    LimitStore rateLimitStore(StateDatabase database, RateLimitProperties properties) {
+        Duration deadline = properties.store().deadline();
+        if (database instanceof StateDatabase.Postgres postgres) {
             log.info(
-                    "Rate limits are kept in PostgreSQL, schema {}",
-                    store.postgresql().schema());
-            return PostgresStores.open(
-                    url,
-                    store.postgresql().username(),
-                    store.postgresql().password(),
-                    store.postgresql(),
-                    store.deadline());
+                    "Rate limits are kept in {}, schema {}",
+                    postgres.settings().url() == null ? "the PostgreSQL database of the application" : "PostgreSQL",
+                    postgres.settings().schema());
+            return PostgresStores.open(postgres, deadline);
         }
-        if (application == null || !application.isPostgres()) {
-            return null;
+        if (database instanceof StateDatabase.Sqlite sqlite) {
+            Schema.migrate(sqlite.file());
+            log.info("Rate limits are kept in the SQLite file {}", sqlite.file().path());
+            return new SqliteLimitStore(sqlite.file().busyTimeout(deadline));
         }
-        log.info(
-                "Rate limits are kept in the PostgreSQL database of the application, schema {}",
-                store.postgresql().schema());
-        return PostgresStores.open(
-                application.url(),
-                application.username(),
-                application.password(),
-                store.postgresql(),
-                store.deadline());
-    }
-
-    private static LimitStore sqlite(RateLimitProperties.Store store) {
-        Sqlite settings = store.sqlite();
-        SqliteFile file = SqliteFile.at(Path.of(settings.path())).synchronous(settings.synchronous());
-        Schema.migrate(file);
-        log.info("Rate limits are kept in the SQLite file {}", file.path());
-        return new SqliteLimitStore(file.busyTimeout(store.deadline()));
+        log.info("Rate limits are kept in memory: they are lost with a restart and not shared");
+        return new MemoryLimitStore();
     }
 
     @Bean

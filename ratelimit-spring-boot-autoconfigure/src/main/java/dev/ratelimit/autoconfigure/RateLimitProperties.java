@@ -1,8 +1,12 @@
 package dev.ratelimit.autoconfigure;
 
 import dev.ratelimit.FailurePolicy;
+import dev.ratelimit.rule.Action;
+import dev.ratelimit.rule.Conditions;
+import dev.ratelimit.rule.MatchMode;
 import dev.ratelimit.store.jdbc.SqliteFile.Synchronous;
 import java.time.Duration;
+import java.time.ZoneId;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -10,6 +14,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.context.properties.bind.Name;
 
 /**
  * What can be configured.
@@ -17,6 +22,10 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param enabled whether requests and annotated methods are limited at all
  * @param limits the limits, by name
  * @param rules which requests limits apply to, by name or as a list
+ * @param match whether all throttling rules that match a request apply, or the first only
+ * @param tiers of which tier callers are, and what callers of a tier may use
+ * @param apiKeys the API keys that callers may send
+ * @param changes limits and rules that are changed in the database while the application runs
  * @param onFailure what happens to a request when no decision can be had, unless its rule says otherwise
  * @param identity how clients are told apart
  * @param headers what is written into responses
@@ -32,6 +41,10 @@ record RateLimitProperties(
         @DefaultValue("true") boolean enabled,
         @DefaultValue Map<String, LimitSpec> limits,
         @DefaultValue Map<String, RuleSpec> rules,
+        @DefaultValue("all") MatchMode match,
+        @DefaultValue TiersSpec tiers,
+        @DefaultValue ApiKeysSpec apiKeys,
+        @DefaultValue Changes changes,
         @DefaultValue("open") FailurePolicy onFailure,
         @DefaultValue Identity identity,
         @DefaultValue Headers headers,
@@ -60,6 +73,8 @@ record RateLimitProperties(
      * @param penalties for how long a subject is denied after so many violations
      * @param forgetAfter how long after the last violation the count of violations starts anew
      * @param lease how many permits of a hot subject an instance takes at once: a number, or auto
+     * @param tiers what is different for callers of a tier, by the name of the tier
+     * @param candidate what is different in numbers that are tried beside these: they count and report, and deny nothing
      */
     record LimitSpec(
             @Nullable String base,
@@ -76,7 +91,9 @@ record RateLimitProperties(
             @Nullable String minInterval,
             @Nullable List<PenaltySpec> penalties,
             @Nullable String forgetAfter,
-            @Nullable String lease) {}
+            @Nullable String lease,
+            @DefaultValue Map<String, Map<String, String>> tiers,
+            @DefaultValue Map<String, String> candidate) {}
 
     /** The algorithms; a type of its own so that editors complete it. */
     enum AlgorithmName {
@@ -107,18 +124,102 @@ record RateLimitProperties(
      * @param priority rules of higher priority come first
      * @param path a path pattern such as /api/**
      * @param methods the methods of HTTP it applies to; all without any. GET covers HEAD
+     * @param addresses addresses and ranges of clients that it applies to, such as 10.0.0.0/8
+     * @param tiers the tiers of callers that it applies to
+     * @param authorities it applies to callers that have one of these authorities
+     * @param apiKeys the API keys that it applies to, by id or name; * for any
+     * @param condition an expression over the request that must be true, such as #request.getHeader('X-Beta') != null
+     * @param action what it does: throttle by its limits, block, allow, or shadow (count and report, deny nothing)
      * @param key whose count it is: user, ip, user+ip, session, api-key, header:NAME, bean:NAME or an expression
-     * @param limits the names of the limits
+     * @param limits the names of the limits; quota for the quota of the caller
+     * @param response how it answers what it denies
      * @param onFailure what happens to a request when no decision can be had
      */
     record RuleSpec(
             @Nullable String name,
             @DefaultValue("0") int priority,
-            @Nullable String path,
+            @DefaultValue(Conditions.ANY_PATH) String path,
             @DefaultValue Set<String> methods,
+            @DefaultValue List<String> addresses,
+            @DefaultValue Set<String> tiers,
+            @DefaultValue Set<String> authorities,
+            @DefaultValue Set<String> apiKeys,
+            @Nullable String condition,
+            @DefaultValue("throttle") Action action,
             @DefaultValue("user") String key,
             @DefaultValue List<String> limits,
+            @Nullable ResponseSpec response,
             @Nullable FailurePolicy onFailure) {}
+
+    /**
+     * How a rule answers what it denies.
+     *
+     * @param status the status; without one 429, or 403 from a rule that says block
+     * @param message what is said to people
+     * @param retryAfter how long the client is told to wait at least
+     */
+    record ResponseSpec(
+            @Nullable Integer status,
+            @Nullable String message,
+            @Nullable Duration retryAfter) {}
+
+    /**
+     * Of which tier callers are, and what callers of a tier may use.
+     *
+     * @param defaultTier the tier of callers of whom nothing else is known
+     * @param authorities the tier that an authority stands for; the first that a caller has counts
+     * @param quotas what callers of a tier may use in all, by the name of the tier; rules bring it in as the limit quota
+     * @param zone where days and months of quotas begin
+     */
+    record TiersSpec(
+            @Name("default") @DefaultValue("free") String defaultTier,
+            @DefaultValue Map<String, String> authorities,
+            @DefaultValue Map<String, QuotaSpec> quotas,
+            @DefaultValue("UTC") ZoneId zone) {}
+
+    /**
+     * What a caller may use in all.
+     *
+     * @param perSecond requests in a second
+     * @param perHour requests in an hour of the calendar
+     * @param perDay requests in a day of the calendar
+     * @param perMonth requests in a month of the calendar
+     * @param burst requests at once, refilled at the finest of the other numbers
+     * @param zone where days and months begin, if not where all do
+     */
+    record QuotaSpec(
+            @Nullable Long perSecond,
+            @Nullable Long perHour,
+            @Nullable Long perDay,
+            @Nullable Long perMonth,
+            @Nullable Long burst,
+            @Nullable ZoneId zone) {}
+
+    /**
+     * The API keys that callers may send.
+     *
+     * @param enabled whether a key that a request brings is looked up, and refused with 401 if it is not known
+     * @param header the header that keys are read from
+     * @param bearer whether keys are also read from Authorization: Bearer
+     * @param guesses how many unknown keys an address may try in a minute
+     */
+    record ApiKeysSpec(
+            @DefaultValue("false") boolean enabled,
+            @DefaultValue("X-API-Key") String header,
+            @DefaultValue("false") boolean bearer,
+            @DefaultValue("10") long guesses) {}
+
+    /**
+     * Limits, rules, quotas and keys that are changed in the database while the application runs.
+     *
+     * @param enabled whether they are read from the database at all
+     * @param pollInterval how often the database is asked for changes
+     * @param listen whether PostgreSQL is asked to tell of changes at once, on one connection more
+     */
+    record Changes(
+            @DefaultValue("true") boolean enabled,
+            @DefaultValue("1s") Duration pollInterval,
+            @DefaultValue("true") boolean listen) {}
 
     /**
      * How clients are told apart.
@@ -215,7 +316,7 @@ record RateLimitProperties(
         /** Keeps the password out of logs. */
         @Override
         public String toString() {
-            return "Postgresql[url=" + url + ", schema=" + schema + "]";
+            return "Postgresql[schema=" + schema + "]";
         }
     }
 

@@ -1,12 +1,15 @@
 package dev.ratelimit.autoconfigure;
 
-import dev.ratelimit.Limits;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.annotation.CallContext;
 import dev.ratelimit.annotation.ServletCallContext;
+import dev.ratelimit.rule.Accounts;
 import dev.ratelimit.rule.AddressRange;
-import dev.ratelimit.rule.Rule;
-import dev.ratelimit.rule.RuleBook;
+import dev.ratelimit.rule.ApiKeys;
+import dev.ratelimit.rule.Policies;
+import dev.ratelimit.web.ApiKeyGate;
+import dev.ratelimit.web.CallerLimits;
+import dev.ratelimit.web.Callers;
 import dev.ratelimit.web.ClientAddresses;
 import dev.ratelimit.web.Exemptions;
 import dev.ratelimit.web.OriginalConnectionCustomizer;
@@ -17,15 +20,15 @@ import dev.ratelimit.web.RateLimitFilter;
 import dev.ratelimit.web.RateLimitFilter.Phase;
 import dev.ratelimit.web.RateLimitHeaders;
 import dev.ratelimit.web.RateLimitRejectionHandler;
+import dev.ratelimit.web.RequestExpressions;
 import dev.ratelimit.web.SubjectKeys;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.eclipse.jetty.server.Server;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -41,7 +44,6 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
-import org.springframework.core.env.Environment;
 import org.springframework.security.core.Authentication;
 import org.springframework.security.core.GrantedAuthority;
 import org.springframework.security.core.context.SecurityContextHolder;
@@ -53,35 +55,6 @@ import org.springframework.web.servlet.HandlerExceptionResolver;
 @ConditionalOnClass({Filter.class, HandlerExceptionResolver.class})
 @ConditionalOnProperty(name = "ratelimit.enabled", matchIfMissing = true)
 public final class RateLimitWebAutoConfiguration {
-
-    private static final Logger log = LoggerFactory.getLogger(RateLimitWebAutoConfiguration.class);
-
-    @Bean
-    @ConditionalOnMissingBean
-    RuleBook rateLimitRules(RateLimitProperties properties, Limits limits, BeanFactory beans, Environment environment) {
-        List<Rule> rules = ConfiguredLimits.rules(properties.rules(), properties.onFailure(), limits);
-        warnOfPathsOutside(environment.getProperty("spring.mvc.servlet.path", "/"), rules);
-        return RuleBook.of(rules, MvcPaths.parser(beans));
-    }
-
-    /** Those whose first segment is not a pattern: others may well reach into the servlet. */
-    private static void warnOfPathsOutside(String servletPath, List<Rule> rules) {
-        String servlet = servletPath.endsWith("/") ? servletPath.substring(0, servletPath.length() - 1) : servletPath;
-        for (Rule rule : rules) {
-            if (!servlet.isEmpty()
-                    && !rule.path().startsWith(servlet + "/")
-                    && rule.path().matches("/[^/*?{]+(/.*)?")) {
-                log.warn(
-                        "Rule '{}' has the path {}, but Spring MVC serves what begins with {}"
-                                + " (spring.mvc.servlet.path): to limit that, write {}{}",
-                        rule.name(),
-                        rule.path(),
-                        servlet,
-                        servlet,
-                        rule.path());
-            }
-        }
-    }
 
     @Bean
     @ConditionalOnMissingBean
@@ -101,8 +74,48 @@ public final class RateLimitWebAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    SubjectKeys rateLimitSubjectKeys(ClientAddresses addresses, BeanFactory beans) {
-        return new SubjectKeys(addresses, beans);
+    RequestExpressions rateLimitRequestExpressions(ClientAddresses addresses, BeanFactory beans) {
+        return new RequestExpressions(addresses, beans);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    SubjectKeys rateLimitSubjectKeys(ClientAddresses addresses, RequestExpressions expressions, BeanFactory beans) {
+        return new SubjectKeys(addresses, expressions, beans);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    Callers rateLimitCallers(
+            Policies policies, ObjectProvider<Accounts> accounts, ObjectProvider<Exemptions.Authorities> authorities) {
+        return new Callers(
+                policies,
+                accounts.getIfAvailable(() -> Accounts.NONE),
+                authorities.getIfAvailable(() -> request -> Set.of()),
+                InstantSource.system());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    @ConditionalOnProperty(name = "ratelimit.api-keys.enabled")
+    ApiKeyGate rateLimitApiKeyGate(
+            RateLimitProperties properties, ObjectProvider<ApiKeys> keys, RateLimiter limiter, SubjectKeys subjects) {
+        RateLimitProperties.ApiKeysSpec settings = properties.apiKeys();
+        ApiKeys known = keys.getIfAvailable(() -> {
+            throw new InvalidPropertyException(
+                    "ratelimit.api-keys.enabled",
+                    "true",
+                    "keep state in SQLite or PostgreSQL, where keys are stored, with ratelimit.changes.enabled and"
+                            + " spring-data-jdbc; or define a bean of type " + ApiKeys.class.getName());
+        });
+        return InvalidPropertyException.under(
+                "ratelimit.api-keys.",
+                () -> new ApiKeyGate(
+                        new ApiKeyGate.Source(settings.header(), settings.bearer()),
+                        known,
+                        limiter,
+                        settings.guesses(),
+                        subjects));
     }
 
     @Bean
@@ -147,14 +160,41 @@ public final class RateLimitWebAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    RateLimitFilter.Parts rateLimitFilterParts(
-            RuleBook rules,
+    CallerLimits rateLimitCallerLimits(
+            Policies policies,
+            Callers callers,
+            ClientAddresses addresses,
             SubjectKeys keys,
+            RequestExpressions expressions,
+            Exemptions exemptions,
+            RateLimiter limiter) {
+        return new CallerLimits(policies, callers, addresses, keys, expressions, exemptions, limiter);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    RateLimitFilter.Parts rateLimitFilterParts(
+            Policies policies,
+            ClientAddresses addresses,
+            SubjectKeys keys,
+            RequestExpressions expressions,
+            Callers callers,
+            ObjectProvider<ApiKeyGate> apiKeys,
             RateLimiter limiter,
             Exemptions exemptions,
             RateLimitHeaders headers,
             RateLimitRejectionHandler rejection) {
-        return new RateLimitFilter.Parts(rules, keys, limiter, exemptions, headers, rejection);
+        return new RateLimitFilter.Parts(
+                policies,
+                addresses,
+                keys,
+                expressions,
+                callers,
+                apiKeys.getIfAvailable(),
+                limiter,
+                exemptions,
+                headers,
+                rejection);
     }
 
     @Bean
@@ -185,8 +225,9 @@ public final class RateLimitWebAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    CallContext.Source rateLimitCallContexts(SubjectKeys keys, Exemptions exemptions, RateLimitHeaders headers) {
-        return ServletCallContext.source(keys, exemptions, headers);
+    CallContext.Source rateLimitCallContexts(
+            SubjectKeys keys, Callers callers, Exemptions exemptions, RateLimitHeaders headers) {
+        return ServletCallContext.source(keys, callers, exemptions, headers);
     }
 
     @Configuration(proxyBeanMethods = false)

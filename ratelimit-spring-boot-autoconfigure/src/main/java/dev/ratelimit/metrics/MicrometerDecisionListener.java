@@ -17,7 +17,9 @@ import org.jspecify.annotations.Nullable;
  * Reports decisions. Never tagged by subject: their number is not bounded.
  *
  * <ul>
- *   <li>{@code ratelimit.requests} by limit, rule and outcome; {@code uncharged} if another limit denied the request
+ *   <li>{@code ratelimit.requests} by limit, rule and outcome; {@code uncharged} if another limit denied the request,
+ *       {@code would_allow} and {@code would_deny} for limits that are only tried ({@code NAME:shadow},
+ *       {@code NAME:candidate})
  *   <li>{@code ratelimit.violations} by limit: requests denied because it was used up
  *   <li>{@code ratelimit.penalties} by limit: penalties that were begun
  *   <li>{@code ratelimit.decision}: a timer, waiting included
@@ -26,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MicrometerDecisionListener implements DecisionListener {
 
+    private static final String REQUESTS = "ratelimit.requests";
+    private static final String REQUESTS_DESCRIPTION = "Requests that a limit was asked for";
     private static final String NO_RULE = "none";
     private static final String UNCHARGED = "uncharged";
 
@@ -62,6 +66,20 @@ public final class MicrometerDecisionListener implements DecisionListener {
         }
     }
 
+    @Override
+    public void tried(LimitDecision decision, @Nullable String rule) {
+        count(
+                REQUESTS,
+                REQUESTS_DESCRIPTION,
+                Tags.of(
+                        "limit",
+                        decision.limit().name(),
+                        "rule",
+                        rule == null ? NO_RULE : rule,
+                        "outcome",
+                        decision.allowed() ? "would_allow" : "would_deny"));
+    }
+
     private static @Nullable LimitDecision of(LimitRequest.Item item, Decision decision) {
         for (LimitDecision one : decision.limits()) {
             if (one.limit().name().equals(item.limitName()) && one.subject().equals(item.subject())) {
@@ -76,8 +94,8 @@ public final class MicrometerDecisionListener implements DecisionListener {
         boolean uncharged = outcome == Outcome.ALLOWED && !decision.allowed();
         String rule = item.rule() == null ? NO_RULE : item.rule();
         count(
-                "ratelimit.requests",
-                "Requests that a limit was asked for",
+                REQUESTS,
+                REQUESTS_DESCRIPTION,
                 Tags.of("limit", item.limitName(), "rule", rule, "outcome", uncharged ? UNCHARGED : written(outcome)));
         if (outcome == Outcome.THROTTLED) {
             count(

@@ -54,9 +54,11 @@ public final class ClientAddresses {
     /** The text that stands for the client: its address, or the network of its IPv6 address. */
     public String clientOf(HttpServletRequest request) {
         IpAddress address = addressOf(request);
-        if (address == null) {
-            return "unknown";
-        }
+        return address == null ? "unknown" : clientOf(address);
+    }
+
+    /** The text that stands for the client with that address. */
+    public String clientOf(IpAddress address) {
         return address.isIpv4() ? address.toString() : address.network(ipv6Prefix) + "/" + ipv6Prefix;
     }
 

@@ -6,6 +6,8 @@ import dev.ratelimit.rule.RuleBook;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.server.PathContainer;
 import org.springframework.web.util.pattern.PathPattern;
 import org.springframework.web.util.pattern.PathPatternParser;
 
@@ -47,14 +49,29 @@ public final class Exemptions {
         }
     }
 
-    /** By what is known of every request. A trusted proxy speaks for others, and is not exempt by its address. */
+    /** Whether no limit applies to a request of which just this is known. */
+    public boolean exempts(String path, @Nullable IpAddress address, Set<String> granted) {
+        return exemptsPath(List.of(PathContainer.parsePath(path)))
+                || exemptsAddress(address)
+                || exemptsAuthorities(granted);
+    }
+
+    /** By what is known of every request. */
     boolean exemptsPathOrAddress(HttpServletRequest request, RequestPath path) {
+        return exemptsPath(path.readings()) || exemptsAddress(addresses.isEmpty() ? null : clients.addressOf(request));
+    }
+
+    private boolean exemptsPath(List<PathContainer> readings) {
         for (PathPattern pattern : paths) {
-            if (path.readings().stream().allMatch(pattern::matches)) {
+            if (readings.stream().allMatch(pattern::matches)) {
                 return true;
             }
         }
-        IpAddress address = addresses.isEmpty() ? null : clients.addressOf(request);
+        return false;
+    }
+
+    /** A trusted proxy speaks for others, and is not exempt by its address. */
+    private boolean exemptsAddress(@Nullable IpAddress address) {
         if (address != null && !clients.isTrusted(address)) {
             for (AddressRange range : addresses) {
                 if (range.contains(address)) {
@@ -67,11 +84,12 @@ public final class Exemptions {
 
     /** By who is logged in: known only after authentication. */
     boolean exemptsUser(HttpServletRequest request) {
-        if (authorities.isEmpty()) {
-            return false;
-        }
-        for (String granted : grantedAuthorities.of(request)) {
-            if (authorities.contains(granted)) {
+        return !authorities.isEmpty() && exemptsAuthorities(grantedAuthorities.of(request));
+    }
+
+    private boolean exemptsAuthorities(Set<String> granted) {
+        for (String authority : granted) {
+            if (authorities.contains(authority)) {
                 return true;
             }
         }

@@ -2,6 +2,7 @@ package dev.ratelimit.web;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitDecision;
+import dev.ratelimit.web.Rejection.Reason;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -9,27 +10,34 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
-/** Answers with a problem document (RFC 9457): 429 if a limit denied, 503 if no decision could be had. */
+/**
+ * Answers with a problem document (RFC 9457): 429 if a limit denied, 503 if no decision could be had, 403 if a rule
+ * blocks, 401 if the API key is not known.
+ */
 public final class ProblemRejectionHandler implements RateLimitRejectionHandler {
 
     private static final String TYPES = "https://iana.org/assignments/http-problem-types#";
 
     @Override
-    public void reject(HttpServletRequest request, HttpServletResponse response, Decision decision) throws IOException {
-        boolean limited = decision.outcome().isDecided();
-        Instant penalty = decision.penaltyUntil();
+    public void reject(HttpServletRequest request, HttpServletResponse response, Rejection rejection)
+            throws IOException {
+        Decision decision = rejection.decision();
+        Instant penalty = decision == null ? null : decision.penaltyUntil();
+        boolean penalised = penalty != null;
+        String message = rejection.response().message();
         String body = json(
-                field("type", TYPES + type(limited, penalty != null)),
-                field("title", title(limited, penalty != null)),
-                "\"status\":" + (limited ? 429 : 503),
-                field("detail", Sentences.detail(decision)),
+                field("type", type(rejection.reason(), penalised)),
+                field("title", title(rejection.reason(), penalised)),
+                "\"status\":" + rejection.status(),
+                field("detail", message != null ? message : Sentences.detail(rejection)),
                 "\"violated-policies\":" + violated(decision),
-                field("error", limited ? "Rate limit exceeded" : "Rate limit unavailable"),
-                "\"retry_after\":" + decision.retryAfterSeconds(),
-                "\"penalty_active\":" + (penalty != null),
+                field("error", error(rejection.reason())),
+                "\"retry_after\":" + rejection.retryAfterSeconds(),
+                "\"penalty_active\":" + penalised,
                 "\"penalty_until\":" + (penalty == null ? "null" : Long.toString(RateLimitHeaders.roundedUp(penalty))));
-        response.setStatus(limited ? 429 : HttpServletResponse.SC_SERVICE_UNAVAILABLE);
+        response.setStatus(rejection.status());
         response.setHeader("Cache-Control", "no-store");
         response.setContentType("application/problem+json");
         byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
@@ -37,19 +45,39 @@ public final class ProblemRejectionHandler implements RateLimitRejectionHandler 
         response.getOutputStream().write(bytes);
     }
 
-    private static String type(boolean limited, boolean penalty) {
-        return !limited ? "temporary-reduced-capacity" : penalty ? "abnormal-usage-detected" : "quota-exceeded";
+    private static String type(Reason reason, boolean penalised) {
+        return switch (reason) {
+            case LIMITED -> TYPES + (penalised ? "abnormal-usage-detected" : "quota-exceeded");
+            case UNAVAILABLE -> TYPES + "temporary-reduced-capacity";
+            case BLOCKED, UNKNOWN_API_KEY -> "about:blank";
+        };
     }
 
-    private static String title(boolean limited, boolean penalty) {
-        return !limited ? "Service temporarily unavailable" : penalty ? "Abnormal usage detected" : "Quota exceeded";
+    private static String title(Reason reason, boolean penalised) {
+        return switch (reason) {
+            case LIMITED -> penalised ? "Abnormal usage detected" : "Quota exceeded";
+            case UNAVAILABLE -> "Service temporarily unavailable";
+            case BLOCKED -> "Forbidden";
+            case UNKNOWN_API_KEY -> "Unauthorized";
+        };
     }
 
-    private static String violated(Decision decision) {
+    private static String error(Reason reason) {
+        return switch (reason) {
+            case LIMITED -> "Rate limit exceeded";
+            case UNAVAILABLE -> "Rate limit unavailable";
+            case BLOCKED -> "Blocked";
+            case UNKNOWN_API_KEY -> "Unknown API key";
+        };
+    }
+
+    private static String violated(@Nullable Decision decision) {
         List<String> names = new ArrayList<>();
-        for (LimitDecision limit : decision.limits()) {
-            if (!limit.allowed()) {
-                names.add(quoted(limit.limit().name()));
+        if (decision != null) {
+            for (LimitDecision limit : decision.limits()) {
+                if (!limit.allowed()) {
+                    names.add(quoted(limit.limit().name()));
+                }
             }
         }
         return "[" + String.join(",", names) + "]";
@@ -63,8 +91,18 @@ public final class ProblemRejectionHandler implements RateLimitRejectionHandler 
         return quoted(name) + ":" + quoted(value);
     }
 
-    /** All texts here are made of names of limits and words of ours, which have nothing to escape but these. */
     private static String quoted(String text) {
-        return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
+        StringBuilder quoted = new StringBuilder(text.length() + 2).append('"');
+        for (int i = 0; i < text.length(); i++) {
+            char letter = text.charAt(i);
+            if (letter == '"' || letter == '\\') {
+                quoted.append('\\').append(letter);
+            } else if (letter < ' ') {
+                quoted.append(String.format("\\u%04x", (int) letter));
+            } else {
+                quoted.append(letter);
+            }
+        }
+        return quoted.append('"').toString();
     }
 }

@@ -30,7 +30,7 @@ public final class RateLimitExceptionResolver implements HandlerExceptionResolve
         response.resetBuffer();
         headers.write(request, response, exceeded.decision());
         try {
-            rejection.reject(request, response, exceeded.decision());
+            rejection.reject(request, response, Rejection.of(exceeded.decision()));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -1,39 +1,39 @@
 package dev.ratelimit.web;
 
 import dev.ratelimit.Decision;
-import dev.ratelimit.FailurePolicy;
+import dev.ratelimit.LimitDecision;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.RateLimitExceededException;
 import dev.ratelimit.RateLimiter;
-import dev.ratelimit.Subject;
+import dev.ratelimit.rule.Action;
+import dev.ratelimit.rule.Caller;
+import dev.ratelimit.rule.Policies;
+import dev.ratelimit.rule.Policy;
+import dev.ratelimit.rule.RequestFacts;
+import dev.ratelimit.rule.Response;
 import dev.ratelimit.rule.Rule;
-import dev.ratelimit.rule.RuleBook;
-import dev.ratelimit.web.SubjectKeys.CompiledKey;
+import dev.ratelimit.rule.RuleMatch;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.util.HashMap;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Map;
-import java.util.Objects;
-import java.util.Set;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.cors.CorsUtils;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
  * Decides the rules of a request, once, however often it is dispatched. There are two of these filters: one before
- * authentication, for rules keyed by what every request has, and one after it, for those that need to know the user.
+ * authentication, for what every request has, and one after it, for what needs to know the user.
  *
  * <ol>
- *   <li>The rules whose path and method match are found; the path is read as Spring MVC reads it.
- *   <li>Each rule says whose count it is.
- *   <li>All limits of these rules are decided together, all-or-nothing.
- *   <li>The headers are written, and the request passes or is answered.
+ *   <li>Before authentication: an API key that is not known is refused. The rules are walked as far as possible (see
+ *       {@link dev.ratelimit.rule.RuleBook}); the path is parsed as Spring MVC parses it.
+ *   <li>After authentication: a user who is blocked is refused. The rules that were left open are walked.
+ *   <li>In both: each rule says whose count it is; all limits of these rules are decided together, all-or-nothing; the
+ *       headers are written, and the request passes or is answered.
  * </ol>
  */
 public final class RateLimitFilter extends OncePerRequestFilter {
@@ -44,27 +44,53 @@ public final class RateLimitFilter extends OncePerRequestFilter {
         AFTER_AUTHENTICATION
     }
 
-    /** What both filters work with. */
+    /**
+     * What both filters work with.
+     *
+     * @param apiKeys reads API keys, or {@code null} if the application has none of ours
+     */
     public record Parts(
-            RuleBook rules,
+            Policies policies,
+            ClientAddresses addresses,
             SubjectKeys keys,
+            RequestExpressions expressions,
+            Callers callers,
+            @Nullable ApiKeyGate apiKeys,
             RateLimiter limiter,
             Exemptions exemptions,
             RateLimitHeaders headers,
-            RateLimitRejectionHandler rejection) {}
+            RateLimitRejectionHandler rejection) {
 
-    private static final String MATCHED = RateLimitFilter.class.getName() + ".MATCHED";
+        /** Finds mistakes in the rules of the configuration that show only here. */
+        public Parts {
+            for (Rule rule : policies.current().rules().rules()) {
+                keys.require(rule);
+                String expression = rule.conditions().expression();
+                if (expression != null) {
+                    expressions.require(rule, "condition", expression);
+                }
+            }
+        }
+    }
+
+    private static final String WALK = RateLimitFilter.class.getName() + ".WALK";
+    private static final String EXEMPT = RateLimitFilter.class.getName() + ".EXEMPT";
+
+    /** What the first filter leaves to the second. */
+    private record Walk(RequestPath path, Policy policy, RequestFacts facts, RuleMatch match) {
+
+        /** Unless a filter between the two has replaced the path or the method. */
+        private boolean isOf(HttpServletRequest request, RequestPath current) {
+            return path.equals(current) && facts.method().equals(request.getMethod());
+        }
+    }
 
     private final Phase phase;
     private final Parts parts;
-    private final Map<String, CompiledKey> keys = new HashMap<>();
 
     public RateLimitFilter(Phase phase, Parts parts) {
         this.phase = phase;
         this.parts = parts;
-        for (Rule rule : parts.rules().rules()) {
-            keys.put(rule.name(), parts.keys().compile(rule.name(), rule.key()));
-        }
     }
 
     /** Both filters must run, so each remembers under a name of its own that it did. */
@@ -76,26 +102,111 @@ public final class RateLimitFilter extends OncePerRequestFilter {
     @Override
     protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws ServletException, IOException {
-        LimitRequest limits;
+        Rejection rejection;
         try {
-            limits = limitsOf(request);
+            rejection = phase == Phase.BEFORE_AUTHENTICATION
+                    ? beforeAuthentication(request, response)
+                    : afterAuthentication(request, response);
         } catch (RequestPath.UnreadableException e) {
-            // As Spring MVC would.
             response.sendError(HttpServletResponse.SC_BAD_REQUEST);
             return;
         }
-        if (limits == null) {
+        if (rejection == null) {
             pass(request, response, chain);
-            return;
+        } else {
+            reject(request, response, rejection);
+        }
+    }
+
+    private @Nullable Rejection beforeAuthentication(HttpServletRequest request, HttpServletResponse response)
+            throws IOException, RequestPath.UnreadableException {
+        RequestPath path = RequestPath.of(request);
+        if (parts.exemptions().exemptsPathOrAddress(request, path)) {
+            request.setAttribute(EXEMPT, true);
+            return null;
+        }
+        Rejection unknown = parts.apiKeys() == null ? null : parts.apiKeys().check(request, response);
+        if (unknown != null) {
+            return unknown;
+        }
+        Walk walk = begin(request, path);
+        request.setAttribute(WALK, walk);
+        return decide(request, response, walk.policy, walk.match, null);
+    }
+
+    private @Nullable Rejection afterAuthentication(HttpServletRequest request, HttpServletResponse response)
+            throws IOException, RequestPath.UnreadableException {
+        if (request.getAttribute(EXEMPT) != null || parts.exemptions().exemptsUser(request)) {
+            return null;
+        }
+        RequestPath path = RequestPath.of(request);
+        Walk walk = request.getAttribute(WALK) instanceof Walk begun && begun.isOf(request, path)
+                ? begun
+                : begin(request, path);
+        Duration blocked = parts.callers().blockOf(request);
+        if (blocked != null) {
+            return Rejection.blocked(Response.USUAL, blocked);
+        }
+        if (!walk.match.isOpen()) {
+            return null;
+        }
+        Caller caller = parts.callers().callerOf(request, walk.policy.tiers());
+        RuleMatch rest = walk.policy.rules().resume(walk.match, walk.facts.with(caller));
+        return decide(request, response, walk.policy, rest, caller);
+    }
+
+    private Walk begin(HttpServletRequest request, RequestPath path) {
+        Policy policy = parts.policies().current();
+        RequestFacts facts = new RequestFacts(
+                request.getMethod(),
+                CorsUtils.isPreFlightRequest(request),
+                path.readings(),
+                parts.addresses().addressOf(request),
+                ApiKeyGate.keyOf(request),
+                null,
+                rule -> parts.expressions().isTrue(rule, request));
+        return new Walk(path, policy, facts, policy.rules().match(facts));
+    }
+
+    private @Nullable Rejection decide(
+            HttpServletRequest request,
+            HttpServletResponse response,
+            Policy policy,
+            RuleMatch match,
+            @Nullable Caller caller)
+            throws IOException {
+        Rule end = match.end();
+        if (end != null && end.action() == Action.BLOCK) {
+            return Rejection.blocked(end.response(), Duration.ZERO);
+        }
+        LimitRequest limits = parts.keys().limitsOf(request, policy, match, caller);
+        if (limits == LimitRequest.NONE) {
+            return null;
         }
         Decision decision = parts.limiter().decide(limits);
         parts.headers().write(request, response, decision);
-        if (decision.allowed()) {
-            awaitTurn(decision);
-            pass(request, response, chain);
-        } else {
-            parts.rejection().reject(request, response, decision);
+        if (!decision.allowed()) {
+            return Rejection.of(decision, responseOf(match, limits, decision));
         }
+        awaitTurn(decision);
+        return null;
+    }
+
+    /** As the rule wants it that brought in the limit with the longest wait. */
+    private static Response responseOf(RuleMatch match, LimitRequest limits, Decision decision) {
+        LimitDecision denied = decision.tightest();
+        for (LimitRequest.Item item : limits.items()) {
+            if (denied != null
+                    && item.limitName().equals(denied.limit().name())
+                    && item.subject().equals(denied.subject())) {
+                for (Rule rule : match.rules()) {
+                    if (rule.name().equals(item.rule())) {
+                        return rule.response();
+                    }
+                }
+            }
+        }
+        return Response.USUAL;
     }
 
     private void pass(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
@@ -133,62 +244,15 @@ public final class RateLimitFilter extends OncePerRequestFilter {
         }
         response.resetBuffer();
         parts.headers().write(request, response, exceeded.decision());
-        parts.rejection().reject(request, response, exceeded.decision());
+        reject(request, response, Rejection.of(exceeded.decision()));
     }
 
-    private @Nullable LimitRequest limitsOf(HttpServletRequest request) throws RequestPath.UnreadableException {
-        RequestPath path = RequestPath.of(request);
-        List<Rule> matching = rulesOf(request, path);
-        if (matching.isEmpty() || parts.exemptions().exemptsPathOrAddress(request, path)) {
-            return null;
+    private void reject(HttpServletRequest request, HttpServletResponse response, Rejection rejection)
+            throws IOException {
+        if (rejection.retryAfterSeconds() > 0) {
+            response.setHeader("Retry-After", Long.toString(rejection.retryAfterSeconds()));
         }
-        if (phase == Phase.AFTER_AUTHENTICATION && parts.exemptions().exemptsUser(request)) {
-            return null;
-        }
-        LimitRequest limits = null;
-        Set<String> asked = new HashSet<>();
-        for (Rule rule : matching) {
-            CompiledKey key = Objects.requireNonNull(keys.get(rule.name()));
-            if (key.needsUser() == (phase == Phase.AFTER_AUTHENTICATION)) {
-                limits =
-                        with(limits, rule, Objects.requireNonNull(key.resolver().resolve(request)), asked);
-            }
-        }
-        return limits;
-    }
-
-    /** Found by the first filter, for both: unless one between them has replaced the path or the method. */
-    private record Matched(RequestPath path, String method, List<Rule> rules) {}
-
-    private List<Rule> rulesOf(HttpServletRequest request, RequestPath path) {
-        String method = request.getMethod();
-        if (request.getAttribute(MATCHED) instanceof Matched known
-                && known.path.equals(path)
-                && known.method.equals(method)) {
-            return known.rules;
-        }
-        List<Rule> rules = parts.rules().match(method, path.readings());
-        if (CorsUtils.isPreFlightRequest(request)) {
-            // A browser asks this by itself, and no page could read a refusal.
-            rules = rules.stream().filter(rule -> !rule.methods().isEmpty()).toList();
-        }
-        request.setAttribute(MATCHED, new Matched(path, method, rules));
-        return rules;
-    }
-
-    /** A limit that two rules name for the same subject is asked once, for the rule of higher priority. */
-    private static @Nullable LimitRequest with(
-            @Nullable LimitRequest limits, Rule rule, Subject subject, Set<String> asked) {
-        LimitRequest all = limits;
-        for (String limit : rule.limits()) {
-            if (asked.add(subject + " " + limit)) {
-                all = (all == null ? LimitRequest.of(subject, limit) : all.and(subject, limit)).rule(rule.name());
-                if (rule.onFailure() == FailurePolicy.CLOSED) {
-                    all = all.onFailure(FailurePolicy.CLOSED);
-                }
-            }
-        }
-        return all;
+        parts.rejection().reject(request, response, rejection);
     }
 
     private static void awaitTurn(Decision decision) throws InterruptedIOException {

@@ -1,6 +1,7 @@
 package dev.ratelimit.web;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.Limit;
 import dev.ratelimit.LimitDecision;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -27,6 +28,9 @@ public record RateLimitHeaders(boolean legacy, boolean standard) {
         }
         List<LimitDecision> limits = limitsSoFar(request);
         for (LimitDecision one : decision.limits()) {
+            if (one.limit().capacity() == Limit.UNRESTRICTED) {
+                continue; // counted for whoever asks, and nothing that a client could use up
+            }
             limits.removeIf(earlier -> earlier.limit().name().equals(one.limit().name())
                     && earlier.subject().equals(one.subject()));
             limits.add(one);

@@ -1,6 +1,5 @@
 package dev.ratelimit.web;
 
-import dev.ratelimit.Decision;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -9,8 +8,5 @@ import java.io.IOException;
 @FunctionalInterface
 public interface RateLimitRejectionHandler {
 
-    /**
-     * @param decision why; {@link dev.ratelimit.Outcome#isDecided()} tells a limit from a failing store
-     */
-    void reject(HttpServletRequest request, HttpServletResponse response, Decision decision) throws IOException;
+    void reject(HttpServletRequest request, HttpServletResponse response, Rejection rejection) throws IOException;
 }

@@ -7,14 +7,21 @@ import dev.ratelimit.Micros;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Window;
 import java.time.Duration;
+import java.util.Objects;
 
 /** Says to a person why a request was denied and when to come back. */
 final class Sentences {
 
     private Sentences() {}
 
-    static String detail(Decision decision) {
-        return reason(decision) + " Try again in " + time(Duration.ofSeconds(decision.retryAfterSeconds())) + ".";
+    static String detail(Rejection rejection) {
+        long seconds = rejection.retryAfterSeconds();
+        String again = seconds == 0 ? "" : " Try again in " + time(Duration.ofSeconds(seconds)) + ".";
+        return switch (rejection.reason()) {
+            case LIMITED, UNAVAILABLE -> reason(Objects.requireNonNull(rejection.decision())) + again;
+            case BLOCKED -> "Requests like this one are blocked." + again;
+            case UNKNOWN_API_KEY -> "The API key is not known, has expired or was revoked.";
+        };
     }
 
     private static String reason(Decision decision) {

@@ -1,7 +1,19 @@
 package dev.ratelimit.web;
 
+import dev.ratelimit.FailurePolicy;
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Subject;
+import dev.ratelimit.rule.Action;
+import dev.ratelimit.rule.ApiKey;
+import dev.ratelimit.rule.Caller;
 import dev.ratelimit.rule.InvalidRuleException;
+import dev.ratelimit.rule.LimitBook;
+import dev.ratelimit.rule.Policy;
+import dev.ratelimit.rule.Quota;
+import dev.ratelimit.rule.Rule;
+import dev.ratelimit.rule.RuleMatch;
+import dev.ratelimit.rule.SubjectKey;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpSession;
 import java.nio.charset.StandardCharsets;
@@ -9,68 +21,88 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.security.Principal;
 import java.util.Base64;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanNotOfRequiredTypeException;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
-import org.springframework.context.expression.BeanFactoryResolver;
-import org.springframework.expression.Expression;
-import org.springframework.expression.ParseException;
-import org.springframework.expression.spel.standard.SpelExpressionParser;
-import org.springframework.expression.spel.support.StandardEvaluationContext;
 
-/** Turns the key of a rule, as written in configuration, into what finds the subject of a request. */
+/** Says whose count a request belongs to, by the key of a rule. Where a key finds nobody, it is the client's address. */
 public final class SubjectKeys {
 
-    private static final String ADVICE = "write user, ip, user+ip, session, api-key, header:NAME, bean:NAME,"
-            + " or an expression that begins with # or @, such as #request.getParameter('tenant')";
+    private static final Logger log = LoggerFactory.getLogger(SubjectKeys.class);
 
     private static final String API_KEY_HEADER = "X-API-Key";
 
     private final ClientAddresses addresses;
+    private final RequestExpressions expressions;
     private final BeanFactory beans;
-    private final SpelExpressionParser expressions = new SpelExpressionParser();
 
-    public SubjectKeys(ClientAddresses addresses, BeanFactory beans) {
+    /** By the key as it is written. */
+    private final Map<String, SubjectResolver> resolvers = new ConcurrentHashMap<>();
+
+    public SubjectKeys(ClientAddresses addresses, RequestExpressions expressions, BeanFactory beans) {
         this.addresses = addresses;
+        this.expressions = expressions;
         this.beans = beans;
     }
 
+    /** Reads the key of a rule, so that a mistake is found at once. */
+    void require(Rule rule) {
+        resolvers.computeIfAbsent(rule.key(), key -> resolver(rule));
+    }
+
     /**
-     * A key that was compiled.
+     * What the rules ask of the limits, for whom each of them counts. A limit that two rules name for the same subject is
+     * asked once, for the rule of higher priority.
      *
-     * @param needsUser whether it can only be found after authentication
+     * @param caller who it is, or {@code null} if the rules can do without
      */
-    record CompiledKey(SubjectResolver resolver, boolean needsUser) {}
+    LimitRequest limitsOf(HttpServletRequest request, Policy policy, RuleMatch match, @Nullable Caller caller) {
+        LimitRequest limits = LimitRequest.NONE;
+        // A quota is the caller's, whatever else the rule that brings it in counts by.
+        ApiKey key = caller != null && caller.quotaOfApiKey() ? ApiKeyGate.keyOf(request) : null;
+        Subject ofQuota = key != null ? subjectOf(key) : userOrAddress(request);
+        for (Rule rule : match.rules()) {
+            Subject ofRule = subjectOf(rule, request);
+            for (Limit limit : policy.limitsOf(rule, caller)) {
+                Subject subject = Quota.isOf(limit) ? ofQuota : ofRule;
+                if (rule.action() == Action.SHADOW) {
+                    limits = limits.shadow(subject, limit.renamed(limit.name() + LimitBook.SHADOW), rule.name());
+                } else if (!limits.asks(subject, limit.name())) {
+                    limits = limits.and(subject, limit).rule(rule.name());
+                    if (rule.onFailure() == FailurePolicy.CLOSED) {
+                        limits = limits.onFailure(FailurePolicy.CLOSED);
+                    }
+                }
+            }
+        }
+        return limits;
+    }
 
-    CompiledKey compile(String rule, String written) {
-        String key = written.strip();
-        if (key.startsWith("header:") && key.length() > "header:".length()) {
-            String header = key.substring("header:".length()).strip();
-            return before(request -> value("header", header + "=", request.getHeader(header)));
+    private Subject subjectOf(Rule rule, HttpServletRequest request) {
+        SubjectResolver resolver = resolvers.get(rule.key());
+        if (resolver == null) {
+            resolver = resolvers.computeIfAbsent(rule.key(), key -> resolver(rule));
         }
-        if (key.startsWith("bean:")) {
-            return after(bean(rule, key));
-        }
-        if (key.startsWith("#") || key.startsWith("@")) {
-            return after(expression(rule, key));
-        }
-        return switch (key) {
-            case "user" -> after(this::user);
-            case "ip" -> before(this::address);
-            case "user+ip" -> after(request -> orAddress(user(request), request).and("ip", client(request)));
-            case "session" -> after(SubjectKeys::session);
-            case "api-key" -> before(request -> digest(request.getHeader(API_KEY_HEADER)));
-            default -> throw new InvalidRuleException(rule, "key", written, ADVICE);
+        return orAddress(resolver.resolve(request), request);
+    }
+
+    private SubjectResolver resolver(Rule rule) {
+        SubjectKey key = SubjectKey.parse(rule.name(), rule.key());
+        return switch (key.kind()) {
+            case USER -> this::user;
+            case IP -> this::address;
+            case USER_AND_IP -> request -> userOrAddress(request).and("ip", client(request));
+            case SESSION -> SubjectKeys::session;
+            case API_KEY -> SubjectKeys::apiKey;
+            case HEADER -> request -> value("header", key.argument() + "=", request.getHeader(key.argument()));
+            case BEAN -> bean(rule, key.argument());
+            case EXPRESSION -> expression(rule, key.argument());
         };
-    }
-
-    private CompiledKey before(SubjectResolver resolver) {
-        return new CompiledKey(request -> orAddress(resolver.resolve(request), request), false);
-    }
-
-    private CompiledKey after(SubjectResolver resolver) {
-        return new CompiledKey(request -> orAddress(resolver.resolve(request), request), true);
     }
 
     private Subject orAddress(@Nullable Subject subject, HttpServletRequest request) {
@@ -87,14 +119,18 @@ public final class SubjectKeys {
         return Subject.ip(client(request));
     }
 
-    /** The user, or the client's address if nobody is logged in. */
+    /** The user, else the owner of the API key, else the client's address. */
     public Subject userOrAddress(HttpServletRequest request) {
         return orAddress(user(request), request);
     }
 
     private @Nullable Subject user(HttpServletRequest request) {
         Principal principal = request.getUserPrincipal();
-        return principal == null ? null : value("user", "", principal.getName());
+        if (principal != null) {
+            return value("user", "", principal.getName());
+        }
+        ApiKey key = ApiKeyGate.keyOf(request);
+        return key == null ? null : value("user", "", key.owner());
     }
 
     private static @Nullable Subject session(HttpServletRequest request) {
@@ -102,8 +138,21 @@ public final class SubjectKeys {
         return session == null ? null : digest("session", session.getId());
     }
 
-    private static @Nullable Subject digest(@Nullable String apiKey) {
-        return apiKey == null || apiKey.isBlank() ? null : digest("api-key", apiKey.strip());
+    /** The key that was recognised; where keys are not checked, whatever was sent. */
+    private static @Nullable Subject apiKey(HttpServletRequest request) {
+        ApiKey known = ApiKeyGate.keyOf(request);
+        if (known != null) {
+            return subjectOf(known);
+        }
+        if (ApiKeyGate.hasChecked(request)) {
+            return null;
+        }
+        String sent = request.getHeader(API_KEY_HEADER);
+        return sent == null || sent.isBlank() ? null : digest("api-key", sent.strip());
+    }
+
+    static Subject subjectOf(ApiKey key) {
+        return Subject.of("api-key", key.id());
     }
 
     /** Secrets are counted by their digest: neither a table nor a log ever holds one. */
@@ -120,31 +169,28 @@ public final class SubjectKeys {
         return value == null || value.isBlank() ? null : Subject.of(type, prefix + value.strip());
     }
 
-    private SubjectResolver bean(String rule, String key) {
-        String name = key.substring("bean:".length()).strip();
+    private SubjectResolver bean(Rule rule, String name) {
         try {
             return beans.getBean(name, SubjectResolver.class);
         } catch (NoSuchBeanDefinitionException | BeanNotOfRequiredTypeException e) {
             throw new InvalidRuleException(
-                    rule, "key", key, "name a bean of type " + SubjectResolver.class.getName() + " that exists");
+                    rule.name(),
+                    "key",
+                    rule.key(),
+                    "name a bean of type " + SubjectResolver.class.getName() + " that exists");
         }
     }
 
-    private SubjectResolver expression(String rule, String key) {
-        Expression expression;
-        try {
-            expression = expressions.parseExpression(key);
-        } catch (ParseException e) {
-            throw new InvalidRuleException(rule, "key", key, "write an expression that can be read: " + e.getMessage());
-        }
+    private SubjectResolver expression(Rule rule, String expression) {
+        expressions.require(rule, "key", expression);
         return request -> {
-            StandardEvaluationContext context = new StandardEvaluationContext();
-            context.setBeanResolver(new BeanFactoryResolver(beans));
-            context.setVariable("request", request);
-            context.setVariable("principal", request.getUserPrincipal());
-            context.setVariable("client", client(request));
-            Object value = expression.getValue(context);
-            return value == null ? null : value("key", "", value.toString());
+            try {
+                Object value = expressions.value(expression, request, Object.class);
+                return value == null ? null : value("key", "", value.toString());
+            } catch (RuntimeException e) {
+                log.warn("The key {} failed, and the request counts for its address: {}", expression, e.getMessage());
+                return null;
+            }
         };
     }
 }

@@ -8,7 +8,7 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Limits;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
-import dev.ratelimit.rule.RuleBook;
+import dev.ratelimit.rule.Policies;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.MemoryLimitStore;
 import dev.ratelimit.store.jdbc.SqliteLimitStore;
@@ -42,6 +42,7 @@ class RateLimitAutoConfigurationTest {
     private static final AutoConfigurations OURS = AutoConfigurations.of(
             ApplicationDatabaseAutoConfiguration.class,
             RateLimitAutoConfiguration.class,
+            RateLimitPolicyAutoConfiguration.class,
             RateLimitMetricsAutoConfiguration.class,
             RateLimitWebAutoConfiguration.class,
             RateLimitedAutoConfiguration.class);
@@ -87,7 +88,7 @@ class RateLimitAutoConfigurationTest {
     void nothingIsThereWhenItIsSwitchedOff() {
         web.withPropertyValues("ratelimit.enabled=false").run(context -> {
             assertThat(context).doesNotHaveBean(RateLimiter.class);
-            assertThat(context).doesNotHaveBean(RuleBook.class);
+            assertThat(context).doesNotHaveBean(Policies.class);
             assertThat(context).doesNotHaveBean("rateLimitedAdvisor");
         });
     }
@@ -149,7 +150,10 @@ class RateLimitAutoConfigurationTest {
                         "ratelimit.rules[0].name=from-list",
                         "ratelimit.rules[0].path=/a/**",
                         "ratelimit.rules[0].limits=l")
-                .run(context -> assertThat(context.getBean(RuleBook.class).rules())
+                .run(context -> assertThat(context.getBean(Policies.class)
+                                .current()
+                                .rules()
+                                .rules())
                         .extracting(rule -> rule.name())
                         .containsExactly("from-list"));
         web.withPropertyValues(
@@ -158,7 +162,10 @@ class RateLimitAutoConfigurationTest {
                         "ratelimit.limits.l.window=1m",
                         "ratelimit.rules.from-map.path=/a/**",
                         "ratelimit.rules.from-map.limits=l")
-                .run(context -> assertThat(context.getBean(RuleBook.class).rules())
+                .run(context -> assertThat(context.getBean(Policies.class)
+                                .current()
+                                .rules()
+                                .rules())
                         .extracting(rule -> rule.name())
                         .containsExactly("from-map"));
     }
@@ -228,18 +235,18 @@ class RateLimitAutoConfigurationTest {
                             .build());
             assertThat(limits.get("login").capacity()).isEqualTo(5);
             assertThat(keys(context)).containsExactlyInAnyOrder("api by user+ip", "login by ip");
-            assertThat(context.getBean(RuleBook.class).rules())
+            assertThat(context.getBean(Policies.class).current().rules().rules())
                     .filteredOn(rule -> rule.name().equals("api"))
                     .singleElement()
                     .satisfies(rule -> {
-                        assertThat(rule.path()).isEqualTo("/api/**");
+                        assertThat(rule.conditions().path()).isEqualTo("/api/**");
                         assertThat(rule.limits()).containsExactly("api");
                     });
         });
     }
 
     private static List<String> keys(ApplicationContext context) {
-        return context.getBean(RuleBook.class).rules().stream()
+        return context.getBean(Policies.class).current().rules().rules().stream()
                 .map(rule -> rule.name() + " by " + rule.key())
                 .toList();
     }
@@ -287,7 +294,32 @@ class RateLimitAutoConfigurationTest {
             },
             quoteCharacter = '\u0000')
     void mistakeStopsTheStartAndSaysWhatToWriteInstead(String setting, String property, String value, String action) {
-        web.withPropertyValues(
+        assertThatStartFails(web, setting, property, value, action);
+    }
+
+    /** Where limits and rules are also read from the database, those of the configuration are looked at elsewhere. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "ratelimit.limits.a.max-requests=0 | ratelimit.limits.a.max-requests | 0 |"
+                        + " Write a whole number from 1 to 1000000000000.",
+                "ratelimit.limits.a.base=b | ratelimit.limits.a.base | 'b' | Name one of a.",
+                "ratelimit.rules.r.limits=b | ratelimit.rules.r.limits | 'b' | Name one of a.",
+                "ratelimit.rules.r.path=api | ratelimit.rules.r.path | 'api' | Begin it with /, as in /api/**.",
+                "ratelimit.changes.poll-interval=0s | ratelimit.changes.poll-interval | '0s' |"
+                        + " Write a time from 1ms to 1d, such as 1s.",
+            },
+            quoteCharacter = '\u0000')
+    void mistakeIsNamedTheSameWhereStateIsInADatabase(String setting, String property, String value, String action) {
+        WebApplicationContextRunner onSqlite = web.withPropertyValues(
+                "ratelimit.store.type=sqlite", "ratelimit.store.sqlite.path=" + folder.resolve("limits.db"));
+        assertThatStartFails(onSqlite, setting, property, value, action);
+    }
+
+    private static void assertThatStartFails(
+            WebApplicationContextRunner runner, String setting, String property, String value, String action) {
+        runner.withPropertyValues(
                         "ratelimit.limits.a.algorithm=fixed-window",
                         "ratelimit.limits.a.max-requests=1",
                         "ratelimit.limits.a.window=1m",
@@ -302,6 +334,32 @@ class RateLimitAutoConfigurationTest {
                             .isEqualTo("The configuration of rate limits cannot be right:\n\n    Property: " + property
                                     + "\n    Value: " + value);
                     assertThat(analysis.getAction()).isEqualTo(action);
+                });
+    }
+
+    @Test
+    void storeThatCannotBeOpenedStopsTheStartAndSaysWhereItIsLookedFor() {
+        application
+                .withPropertyValues("ratelimit.store.sqlite.path=" + folder.resolve("missing/limits.db"))
+                .run(context -> {
+                    FailureAnalysis analysis = new StoreFailureAnalyzer().analyze(context.getStartupFailure());
+                    assertThat(analysis).isNotNull();
+                    assertThat(analysis.getDescription())
+                            .startsWith("The store of rate limits cannot be opened: the SQLite file ")
+                            .contains("missing/limits.db")
+                            .endsWith("choose a path in a folder that exists and that this process may write to");
+                    assertThat(analysis.getAction()).contains("ratelimit.store.sqlite.path");
+                });
+        application
+                .withPropertyValues(
+                        "ratelimit.store.postgresql.url=jdbc:postgresql://127.0.0.1:1/none",
+                        "ratelimit.store.postgresql.password=SECRET")
+                .run(context -> {
+                    FailureAnalysis analysis = new StoreFailureAnalyzer().analyze(context.getStartupFailure());
+                    assertThat(analysis).isNotNull();
+                    assertThat(analysis.getDescription())
+                            .contains("PostgreSQL cannot be reached", "127.0.0.1:1")
+                            .doesNotContain("SECRET");
                 });
     }
 }

@@ -8,6 +8,7 @@ import dev.ratelimit.DecisionListener;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.lang.reflect.Method;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -15,6 +16,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -28,8 +30,16 @@ import org.springframework.context.annotation.Bean;
 class ReplaceableBeansTest {
 
     /** Beans that do not, and why. */
-    private static final Map<String, String> REASONS =
-            Map.of("rateLimitApplicationDatabase", "tells what the DataSource of the application is; that is replaced");
+    private static final Map<String, String> REASONS = Map.of(
+            "rateLimitApplicationDatabase", "tells what the DataSource of the application is; that is replaced",
+            "rateLimitStateDatabase", "tells what ratelimit.store says; that is changed",
+            "rateLimitPolicyConnections", "belongs to rateLimitPolicies; that is replaced");
+
+    /** A bean that is there instead of another. */
+    private static final String WITHOUT_DATABASE = "rateLimitConfiguredPolicies";
+
+    @TempDir
+    private static Path directory;
 
     /** Of these there may be any number, and one more replaces none. */
     private static final List<Class<?>> COLLECTED = List.of(DecisionListener.class);
@@ -70,7 +80,10 @@ class ReplaceableBeansTest {
         }
         Object own = mock(type, RETURNS_DEEP_STUBS);
 
-        application()
+        boolean stored = method.getDeclaringClass().getSimpleName().equals("StoredConfiguration");
+        boolean keys = method.getName().contains("ApiKey");
+        application(stored || keys)
+                .withPropertyValues("ratelimit.api-keys.enabled=" + keys)
                 .withBean(byName ? method.getName() : "own", asSupplied(type), () -> own)
                 .run(context -> {
                     assertThat(context).hasNotFailed();
@@ -92,16 +105,20 @@ class ReplaceableBeansTest {
     @Test
     void withoutBeansOfTheApplicationAllOfOursAreThere() throws ClassNotFoundException {
         List<String> names = beans().map(named -> named.getPayload().getName())
-                .filter(name -> !REASONS.containsKey(name))
+                .filter(name -> !REASONS.containsKey(name) && !name.equals(WITHOUT_DATABASE))
                 .toList();
 
-        application().run(context -> assertThat(names).hasSizeGreaterThan(10).allMatch(context::containsBean));
+        application(true)
+                .run(context -> assertThat(names).hasSizeGreaterThan(10).allMatch(context::containsBean));
     }
 
-    private static WebApplicationContextRunner application() throws ClassNotFoundException {
+    private static WebApplicationContextRunner application(boolean stored) throws ClassNotFoundException {
         return new WebApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(autoConfigurations().toArray(Class<?>[]::new)))
                 .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
-                .withPropertyValues("ratelimit.store.type=memory");
+                .withPropertyValues(
+                        "ratelimit.store.type=" + (stored ? "sqlite" : "memory"),
+                        "ratelimit.store.sqlite.path=" + directory.resolve("ratelimit.db"),
+                        "ratelimit.api-keys.enabled=" + stored);
     }
 }

@@ -7,7 +7,9 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.sql.Types;
+import java.time.Duration;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +20,8 @@ import org.jspecify.annotations.Nullable;
 final class PostgresPruning {
 
     private static final int PAGES_PER_STEP = 64;
+    private static final Duration LONGEST_WAIT = Duration.ofMillis(20);
+    private static final String LOCK_NOT_AVAILABLE = "55P03";
 
     private enum Table {
         STATES("rate_limits", "expires_at"),
@@ -87,7 +91,31 @@ final class PostgresPruning {
         }
     }
 
+    /**
+     * Rows are locked in the order of their pages, decisions lock them in the order of their keys: so nothing here may wait
+     * for a decision while it holds rows that another decision waits for. Rows that are locked are skipped; but where a
+     * row has just been written, PostgreSQL waits all the same. Then the step is given up, long before a deadlock could be
+     * found.
+     */
     private long delete(Connection connection, @Nullable Long now, long keepMicros) throws SQLException {
+        connection.setAutoCommit(false);
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET LOCAL lock_timeout = " + LONGEST_WAIT.toMillis());
+            long deleted = deleteExpired(connection, now, keepMicros);
+            connection.commit();
+            return deleted;
+        } catch (SQLException e) {
+            connection.rollback();
+            if (LOCK_NOT_AVAILABLE.equals(e.getSQLState())) {
+                return 0;
+            }
+            throw e;
+        } finally {
+            connection.setAutoCommit(true);
+        }
+    }
+
+    private long deleteExpired(Connection connection, @Nullable Long now, long keepMicros) throws SQLException {
         try (PreparedStatement delete = connection.prepareStatement(table.delete(schema))) {
             delete.setLong(1, page);
             delete.setLong(2, page + PAGES_PER_STEP);

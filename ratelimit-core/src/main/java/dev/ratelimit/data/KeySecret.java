@@ -1,0 +1,50 @@
+package dev.ratelimit.data;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.security.SecureRandom;
+import java.util.Base64;
+import java.util.HexFormat;
+
+/** How API keys are made and hashed: {@code rl_}, an id that may be shown, {@code _}, and 192 random bits. */
+final class KeySecret {
+
+    private static final String PREFIX = "rl_";
+    private static final int ID_BYTES = 6;
+    private static final int SECRET_BYTES = 24;
+    private static final int MOST_CHARACTERS = 200;
+
+    private static final SecureRandom RANDOM = new SecureRandom();
+
+    private KeySecret() {}
+
+    static IssuedKey generate() {
+        byte[] id = new byte[ID_BYTES];
+        byte[] secret = new byte[SECRET_BYTES];
+        RANDOM.nextBytes(id);
+        RANDOM.nextBytes(secret);
+        String written = HexFormat.of().formatHex(id);
+        return new IssuedKey(
+                written,
+                PREFIX + written + '_' + Base64.getUrlEncoder().withoutPadding().encodeToString(secret));
+    }
+
+    /** Whether it is worth to be hashed. */
+    static boolean canBeKey(String text) {
+        return text.startsWith(PREFIX) && text.length() <= MOST_CHARACTERS;
+    }
+
+    /** A key has too many random bits to be guessed, so a fast hash without salt is as good as a slow one. */
+    static byte[] hash(String key) {
+        try {
+            return MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
+    }
+
+    static String hashText(String key) {
+        return HexFormat.of().formatHex(hash(key));
+    }
+}

@@ -1,0 +1,51 @@
+package dev.ratelimit.data;
+
+import dev.ratelimit.rule.Quota;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An API key that is to be made.
+ *
+ * <pre>{@code
+ * admin.keys().create(NewKey.of("build server", "alice").tier("premium"), "ops").secret()
+ * }</pre>
+ *
+ * @param name what its owner calls it
+ * @param owner the user it belongs to
+ * @param tier its tier, or {@code null} for that of its owner
+ * @param quota what it may use by itself; {@link Quota#NONE} to share that of its owner
+ * @param expiresAt from when on it is no longer recognised, or {@code null}
+ */
+public record NewKey(
+        String name,
+        String owner,
+        @Nullable String tier,
+        Quota quota,
+        @Nullable Instant expiresAt) {
+
+    public NewKey {
+        if (name.isBlank()) {
+            throw new IllegalArgumentException("the name of the API key is empty; write what it is for");
+        }
+        if (owner.isBlank()) {
+            throw new IllegalArgumentException("the owner of the API key is empty; write the name of a user");
+        }
+    }
+
+    public static NewKey of(String name, String owner) {
+        return new NewKey(name, owner, null, Quota.NONE, null);
+    }
+
+    public NewKey tier(String name) {
+        return new NewKey(this.name, owner, name, quota, expiresAt);
+    }
+
+    public NewKey quota(Quota own) {
+        return new NewKey(name, owner, tier, own, expiresAt);
+    }
+
+    public NewKey expires(Instant moment) {
+        return new NewKey(name, owner, tier, quota, moment);
+    }
+}

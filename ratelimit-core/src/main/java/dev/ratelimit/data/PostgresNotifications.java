@@ -1,0 +1,140 @@
+package dev.ratelimit.data;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Hears of changes as soon as they are committed, on one connection that is held all the time. Behind a proxy that pools
+ * by transaction it hears nothing, and polling does the work. The only class that needs the driver of PostgreSQL.
+ */
+final class PostgresNotifications implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(PostgresNotifications.class);
+
+    /** How long it takes at most to notice that it is closed; waiting asks nothing of the database. */
+    private static final Duration WAIT = Duration.ofMillis(500);
+
+    /** How often it is made sure that the connection is still there: one that is cut off says nothing. */
+    private static final Duration CHECK = Duration.ofSeconds(30);
+
+    private static final Duration SHORTEST_PAUSE = Duration.ofSeconds(1);
+    private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
+
+    private final DataSource dataSource;
+    private final String schema;
+    private final Runnable heard;
+    private final CountDownLatch closed = new CountDownLatch(1);
+
+    private PostgresNotifications(DataSource dataSource, String schema, Runnable heard) {
+        this.dataSource = dataSource;
+        this.schema = schema;
+        this.heard = heard;
+    }
+
+    /**
+     * @param heard what is done when something has changed, or may have
+     */
+    static PostgresNotifications start(DataSource dataSource, String schema, Runnable heard) {
+        PostgresNotifications notifications = new PostgresNotifications(dataSource, schema, heard);
+        Thread thread = new Thread(notifications::run, "ratelimit-notifications");
+        thread.setDaemon(true);
+        thread.start();
+        return notifications;
+    }
+
+    private void run() {
+        Duration pause = SHORTEST_PAUSE;
+        boolean failing = false;
+        while (!isClosed(Duration.ZERO)) {
+            long start = System.nanoTime();
+            try {
+                listen();
+            } catch (SQLException | RuntimeException | LinkageError e) {
+                // A LinkageError if the connections come from another driver, and this one is not there.
+                if (!failing && closed.getCount() > 0) {
+                    failing = true;
+                    log.info(
+                            "Changes of limits and rules are not announced by PostgreSQL for now, and are noticed by"
+                                    + " polling: {}",
+                            e.getMessage());
+                }
+            }
+            if (System.nanoTime() - start > LONGEST_PAUSE.toNanos()) {
+                pause = SHORTEST_PAUSE;
+                failing = false;
+            }
+            if (isClosed(pause)) {
+                return;
+            }
+            pause = pause.multipliedBy(2).compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : pause.multipliedBy(2);
+        }
+    }
+
+    private void listen() throws SQLException {
+        try (Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement()) {
+            connection.setAutoCommit(true); // a transaction that stays open hears nothing
+            String channel = channel(statement);
+            statement.execute("LISTEN \"" + channel + "\"");
+            try {
+                heard.run(); // of what has changed before
+                hear(connection);
+            } finally {
+                if (connection.isValid(1)) {
+                    statement.execute("UNLISTEN \"" + channel + "\"");
+                }
+            }
+        }
+    }
+
+    private String channel(Statement statement) throws SQLException {
+        try (ResultSet channel = statement.executeQuery("SELECT \"" + schema + "\".rate_limit_channel()")) {
+            if (!channel.next()) {
+                throw new SQLException("there is no channel of schema " + schema);
+            }
+            return channel.getString(1);
+        }
+    }
+
+    private void hear(Connection connection) throws SQLException {
+        PGConnection postgres = connection.unwrap(PGConnection.class);
+        long checkedAt = System.nanoTime();
+        while (!isClosed(Duration.ZERO)) {
+            PGNotification[] notifications = postgres.getNotifications((int) WAIT.toMillis());
+            if (notifications != null && notifications.length > 0) {
+                heard.run();
+            }
+            if (System.nanoTime() - checkedAt > CHECK.toNanos()) {
+                checkedAt = System.nanoTime();
+                if (!connection.isValid((int) CHECK.toSeconds())) {
+                    throw new SQLException("the connection is gone");
+                }
+            }
+        }
+    }
+
+    private boolean isClosed(Duration wait) {
+        try {
+            return closed.await(wait.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return true;
+        }
+    }
+
+    /** The connection is given back a moment later. */
+    @Override
+    public void close() {
+        closed.countDown();
+    }
+}

@@ -1,0 +1,51 @@
+package dev.ratelimit.data;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitDecision;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Subject;
+import dev.ratelimit.rule.Caller;
+import dev.ratelimit.rule.Quota;
+import java.time.ZoneId;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Finds out what was used of a quota, and uses nothing. */
+final class QuotaUsage {
+
+    private static final ZoneId UTC = ZoneId.of("UTC");
+    private static final String DAY = Quota.NONE.day(UTC).name();
+    private static final String MONTH = Quota.NONE.month(UTC).name();
+
+    private QuotaUsage() {}
+
+    static Usage of(Caller caller, Subject subject, RateLimiter limiter) {
+        // By numbers that are never reached: more may have been used than the quota of today allows.
+        List<Limit> counters = caller.quota().stream()
+                .filter(limit -> limit.name().equals(DAY) || limit.name().equals(MONTH))
+                .map(Limit::unrestricted)
+                .toList();
+        List<LimitDecision> counted = peek(subject, counters, limiter);
+        return new Usage(
+                caller.tier(), used(counted, DAY), used(counted, MONTH), peek(subject, caller.quota(), limiter));
+    }
+
+    /** What each limit would say; nothing if the store cannot be asked. */
+    static List<LimitDecision> peek(Subject subject, List<Limit> limits, RateLimiter limiter) {
+        LimitRequest request = null;
+        for (Limit limit : limits) {
+            request = request == null ? LimitRequest.of(subject, limit) : request.and(subject, limit);
+        }
+        return request == null ? List.of() : limiter.peek(request).limits();
+    }
+
+    private static @Nullable Long used(List<LimitDecision> limits, String name) {
+        for (LimitDecision decision : limits) {
+            if (decision.limit().name().equals(name)) {
+                return decision.limit().capacity() - decision.remaining();
+            }
+        }
+        return null;
+    }
+}

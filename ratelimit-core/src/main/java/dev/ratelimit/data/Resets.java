@@ -1,0 +1,69 @@
+package dev.ratelimit.data;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Subject;
+import dev.ratelimit.rule.Quota;
+import java.time.Duration;
+import java.time.ZoneId;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Resets what limits know of a subject, and lets every instance know. */
+final class Resets {
+
+    private static final Logger log = LoggerFactory.getLogger(Resets.class);
+
+    /** One of each name that a quota counts under. */
+    private static final List<Limit> ALL_OF_A_QUOTA = Stream.of(
+                    new Quota(1L, 1L, 1L, 1L, null, null), new Quota(1L, null, null, null, 1L, null))
+            .flatMap(quota -> quota.limits(ZoneId.of("UTC")).stream())
+            .collect(Collectors.toMap(Limit::name, limit -> limit, (one, other) -> one, LinkedHashMap::new))
+            .values()
+            .stream()
+            .toList();
+
+    private final StoredPolicies policies;
+    private final Writes writes;
+    private final RateLimiter limiter;
+
+    Resets(StoredPolicies policies, Writes writes, RateLimiter limiter) {
+        this.policies = policies;
+        this.writes = writes;
+        this.limiter = limiter;
+    }
+
+    boolean reset(Subject subject, String limit, String by) {
+        Change change = Change.by(by);
+        List<Limit> limits = named(limit);
+        LimitRequest request = LimitRequest.of(subject, limits.get(0));
+        for (Limit other : limits.subList(1, limits.size())) {
+            request = request.and(subject, other);
+        }
+        if (!limiter.reset(request)) {
+            return false;
+        }
+        writes.change(() -> policies.database().changes().add(ChangeRow.RESET, subject.text()));
+        log.info("The limit {} is reset for {} by {}", limit, subject, change.by());
+        return true;
+    }
+
+    /** What is counted under the name: also that of a limit that is gone, whose counts and penalties may be there. */
+    private List<Limit> named(String name) {
+        if (name.equals(Quota.LIMIT)) {
+            return ALL_OF_A_QUOTA;
+        }
+        Limit known = policies.limits().find(name);
+        return List.of(
+                known != null
+                        ? known
+                        : Limit.named(name)
+                                .fixedWindow(1, Duration.ofSeconds(1))
+                                .build());
+    }
+}

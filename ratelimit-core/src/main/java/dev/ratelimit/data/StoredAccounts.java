@@ -1,0 +1,85 @@
+package dev.ratelimit.data;
+
+import dev.ratelimit.InvalidLimitException;
+import dev.ratelimit.Micros;
+import dev.ratelimit.rule.Account;
+import dev.ratelimit.rule.Accounts;
+import dev.ratelimit.rule.Quota;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/** The rows of {@code user_quotas}, in memory. */
+final class StoredAccounts implements Accounts {
+
+    private final PolicyDatabase database;
+    private final Map<String, Account> byUser = new ConcurrentHashMap<>();
+    private final Map<String, Problem> problems = new ConcurrentHashMap<>();
+
+    StoredAccounts(PolicyDatabase database) {
+        this.database = database;
+    }
+
+    @Override
+    public @Nullable Account find(String user) {
+        return byUser.get(user);
+    }
+
+    void readAll() {
+        Set<String> gone = new HashSet<>(byUser.keySet());
+        for (QuotaRow row : database.quotas().findAllByOrderByUserId()) {
+            put(row);
+            gone.remove(row.userId());
+        }
+        gone.forEach(this::remove);
+    }
+
+    void read(Collection<String> users) {
+        Set<String> gone = new HashSet<>(users);
+        for (QuotaRow row : database.quotas().findByUserIdIn(users)) {
+            put(row);
+            gone.remove(row.userId());
+        }
+        gone.forEach(this::remove);
+    }
+
+    private void put(QuotaRow row) {
+        byUser.put(row.userId(), account(row));
+    }
+
+    private void remove(String user) {
+        byUser.remove(user);
+        problems.remove(user);
+    }
+
+    /** With wrong numbers, the tier and the block hold nonetheless, and the numbers that were right before. */
+    private Account account(QuotaRow row) {
+        Account before = byUser.get(row.userId());
+        try {
+            StoredQuota.read(row);
+            problems.remove(row.userId());
+        } catch (InvalidLimitException e) {
+            problems.put(row.userId(), new Problem("user_quotas", row.userId(), null, String.valueOf(e.getMessage())));
+        }
+        return account(row, before == null ? Quota.NONE : before.quota());
+    }
+
+    /**
+     * @param otherwise the quota, if that of the row cannot be right
+     */
+    static Account account(QuotaRow row, Quota otherwise) {
+        return new Account(
+                row.userId(),
+                row.tier(),
+                StoredQuota.readOr(row, otherwise),
+                row.blockedUntil() == 0 ? null : Micros.toInstant(row.blockedUntil()),
+                row.blockReason());
+    }
+
+    Collection<Problem> problems() {
+        return problems.values();
+    }
+}

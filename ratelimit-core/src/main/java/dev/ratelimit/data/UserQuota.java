@@ -1,0 +1,7 @@
+package dev.ratelimit.data;
+
+import dev.ratelimit.rule.Account;
+import java.time.Instant;
+
+/** What is stored of a user, and who has changed it last. */
+public record UserQuota(Account account, String by, Instant at) {}

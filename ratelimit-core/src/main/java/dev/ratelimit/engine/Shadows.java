@@ -1,0 +1,153 @@
+package dev.ratelimit.engine;
+
+import dev.ratelimit.DecisionListener;
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitDecision;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.algorithm.Verdict;
+import dev.ratelimit.store.Answer;
+import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.Operation.Demand;
+import dev.ratelimit.store.Operation.Kind;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What is only tried: limits of rules in shadow, and the candidates of limits. They are decided by the workers, after
+ * the request they belong to, each on its own; listeners are told, and nobody waits. What finds no room in the queue,
+ * or a store that is down, is left out: the report has a gap, the request has no delay.
+ */
+final class Shadows {
+
+    private static final Logger log = LoggerFactory.getLogger(Shadows.class);
+
+    /** Leaves an operation to the workers. */
+    @FunctionalInterface
+    interface Queue {
+        void submitLater(Pending pending) throws UndecidedException;
+    }
+
+    private final Queue queue;
+    private final List<DecisionListener> listeners;
+    private final Charges none = new Charges(List.of());
+
+    Shadows(Queue queue, List<DecisionListener> listeners) {
+        this.queue = queue;
+        this.listeners = listeners;
+    }
+
+    /** What was charged in trying, or will be; settled like the request itself. */
+    final class Charges {
+
+        private record Charge(Demand demand, CompletableFuture<Answer> answer) {}
+
+        private final List<Charge> charges;
+
+        private Charges(List<Charge> charges) {
+            this.charges = charges;
+        }
+
+        void settle(long cost) {
+            for (Charge charge : charges) {
+                var unused = charge.answer.thenAccept(
+                        answer -> settle(charge.demand, answer.verdicts().get(0), cost));
+            }
+        }
+
+        private void settle(Demand demand, Verdict verdict, long cost) {
+            long settled = Math.min(cost, demand.limit().capacity());
+            if (verdict.allowed() && demand.cost() != settled) {
+                submit(
+                        new Operation(
+                                Kind.SETTLE,
+                                List.of(new Demand(demand.subject(), demand.limit(), settled, verdict.charge()))),
+                        answer -> {});
+            }
+        }
+    }
+
+    /**
+     * Decides what the request tries, and the candidates of what it asks: mostly nothing.
+     *
+     * @param asked the limits of the request's items
+     */
+    Charges decide(LimitRequest request, List<Limit> asked) {
+        if (request.shadows().isEmpty() && !hasCandidate(asked)) {
+            return none;
+        }
+        List<Charges.Charge> charges = new ArrayList<>();
+        for (LimitRequest.Item item : request.shadows()) {
+            Limit limit = item.limit();
+            if (limit != null) {
+                charges.add(decide(new Demand(item.subject(), limit, limit.cost()), item.rule()));
+            }
+        }
+        for (int i = 0; i < asked.size(); i++) {
+            Limit candidate = asked.get(i).candidate();
+            if (candidate != null) {
+                LimitRequest.Item item = request.items().get(i);
+                long cost = item.cost() != null ? item.cost() : candidate.cost();
+                charges.add(decide(
+                        new Demand(item.subject(), candidate, Math.min(cost, candidate.capacity())), item.rule()));
+            }
+        }
+        return new Charges(charges);
+    }
+
+    private static boolean hasCandidate(List<Limit> asked) {
+        for (int i = 0; i < asked.size(); i++) {
+            if (asked.get(i).candidate() != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private Charges.Charge decide(Demand demand, @Nullable String rule) {
+        CompletableFuture<Answer> answered = new CompletableFuture<>();
+        submit(new Operation(Kind.DECIDE, List.of(demand)), answer -> {
+            tell(StoreRateLimiter.decision(demand, answer.verdicts().get(0), answer.now()), rule);
+            answered.complete(answer);
+        });
+        return new Charges.Charge(demand, answered);
+    }
+
+    /** Forgets what candidates know of the subjects. */
+    void reset(List<Demand> asked) {
+        for (Demand demand : asked) {
+            Limit candidate = demand.limit().candidate();
+            if (candidate != null) {
+                submit(
+                        new Operation(Kind.RESET, List.of(new Demand(demand.subject(), candidate, candidate.cost()))),
+                        answer -> {});
+            }
+        }
+    }
+
+    private void submit(Operation operation, Consumer<Answer> done) {
+        try {
+            queue.submitLater(new Pending(operation, result -> {
+                if (result instanceof Answer answer) {
+                    done.accept(answer);
+                }
+            }));
+        } catch (UndecidedException e) {
+            log.debug("What was to be tried was left out: {}", e.getMessage());
+        }
+    }
+
+    private void tell(LimitDecision decision, @Nullable String rule) {
+        for (DecisionListener listener : listeners) {
+            try {
+                listener.tried(decision, rule);
+            } catch (RuntimeException | Error e) {
+                log.warn("A listener failed on a limit that is only tried: {}", e.getMessage(), e);
+            }
+        }
+    }
+}

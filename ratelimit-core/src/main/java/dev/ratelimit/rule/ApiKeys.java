@@ -1,0 +1,17 @@
+package dev.ratelimit.rule;
+
+import org.jspecify.annotations.Nullable;
+
+/** Recognises API keys. Answers from memory: it never waits for a database. Safe for use by many threads. */
+@FunctionalInterface
+public interface ApiKeys {
+
+    /**
+     * Recognises a key and counts its use.
+     *
+     * @param secret the key as the client sent it
+     * @return the key, or {@code null} if it is unknown, has expired or was revoked
+     */
+    @Nullable
+    ApiKey recognise(String secret);
+}

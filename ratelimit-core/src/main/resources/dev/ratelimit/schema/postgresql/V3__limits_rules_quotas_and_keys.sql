@@ -1,0 +1,163 @@
+-- Times are microseconds since the epoch; zero means never. What was taken for seconds or milliseconds would be long ago,
+-- and is refused.
+
+-- Versions of limits and rules are only ever added. In force of a name is the highest version that has not expired.
+
+CREATE TABLE "${flyway:defaultSchema}".rate_limit_configs (
+    id         bigint           GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    resource   text COLLATE "C" NOT NULL,
+    version    integer          NOT NULL CHECK (version > 0),
+    definition text,
+    changed_by text             NOT NULL DEFAULT current_user,
+    changed_at bigint           NOT NULL DEFAULT floor(extract(epoch FROM clock_timestamp()) * 1000000),
+    expires_at bigint           NOT NULL DEFAULT 0 CHECK (expires_at = 0 OR expires_at > 100000000000000),
+    reason     text,
+    UNIQUE (resource, version)
+);
+
+COMMENT ON TABLE "${flyway:defaultSchema}".rate_limit_configs IS 'Limits that override those of the configuration, by name (resource)';
+COMMENT ON COLUMN "${flyway:defaultSchema}".rate_limit_configs.definition IS 'lines such as "max-requests: 100"; NULL if what the configuration says applies again';
+
+CREATE TABLE "${flyway:defaultSchema}".rate_limit_rules (
+    id                  bigint           GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    rule_name           text COLLATE "C" NOT NULL,
+    version             integer          NOT NULL CHECK (version > 0),
+    removed             boolean          NOT NULL DEFAULT false,
+    enabled             boolean          NOT NULL DEFAULT true,
+    priority            integer          NOT NULL DEFAULT 0,
+    user_tier           text,
+    endpoint_pattern    text,
+    http_method         text,
+    ip_range            text,
+    authority           text,
+    api_key             text,
+    limits              text,
+    subject_key         text,
+    action              text             NOT NULL DEFAULT 'throttle',
+    response_status     integer,
+    response_message    text,
+    retry_after_seconds bigint,
+    on_failure          text,
+    changed_by          text             NOT NULL DEFAULT current_user,
+    changed_at          bigint           NOT NULL DEFAULT floor(extract(epoch FROM clock_timestamp()) * 1000000),
+    expires_at          bigint           NOT NULL DEFAULT 0 CHECK (expires_at = 0 OR expires_at > 100000000000000),
+    reason              text,
+    UNIQUE (rule_name, version)
+);
+
+COMMENT ON TABLE "${flyway:defaultSchema}".rate_limit_rules IS 'Rules that override those of the configuration, by name; lists are separated by commas';
+COMMENT ON COLUMN "${flyway:defaultSchema}".rate_limit_rules.removed IS 'whether what the configuration says applies again';
+COMMENT ON COLUMN "${flyway:defaultSchema}".rate_limit_rules.enabled IS 'false for a rule that does nothing, and hides that of the configuration';
+COMMENT ON COLUMN "${flyway:defaultSchema}".rate_limit_rules.subject_key IS 'user, ip, user+ip, session, api-key or header:NAME; never an expression';
+
+CREATE TABLE "${flyway:defaultSchema}".user_quotas (
+    user_id       text COLLATE "C" PRIMARY KEY,
+    tier          text,
+    per_second    bigint,
+    per_hour      bigint,
+    per_day       bigint,
+    per_month     bigint,
+    burst         bigint,
+    zone          text,
+    blocked_until bigint NOT NULL DEFAULT 0 CHECK (blocked_until = 0 OR blocked_until > 100000000000000),
+    block_reason  text,
+    changed_by    text   NOT NULL DEFAULT current_user,
+    changed_at    bigint NOT NULL DEFAULT floor(extract(epoch FROM clock_timestamp()) * 1000000)
+);
+
+COMMENT ON TABLE "${flyway:defaultSchema}".user_quotas IS 'What is different for a user: tier, numbers that override those of the tier, a block';
+
+CREATE TABLE "${flyway:defaultSchema}".api_keys (
+    id             text COLLATE "C" PRIMARY KEY,
+    key_hash       text COLLATE "C" NOT NULL UNIQUE,
+    name           text   NOT NULL,
+    user_id        text   NOT NULL,
+    tier           text,
+    per_second     bigint,
+    per_hour       bigint,
+    per_day        bigint,
+    per_month      bigint,
+    burst          bigint,
+    zone           text,
+    created_by     text   NOT NULL DEFAULT current_user,
+    created_at     bigint NOT NULL DEFAULT floor(extract(epoch FROM clock_timestamp()) * 1000000),
+    expires_at     bigint NOT NULL DEFAULT 0 CHECK (expires_at = 0 OR expires_at > 100000000000000),
+    revoked_at     bigint NOT NULL DEFAULT 0,
+    revoked_by     text,
+    last_used_at   bigint NOT NULL DEFAULT 0,
+    total_requests bigint NOT NULL DEFAULT 0
+);
+
+COMMENT ON TABLE "${flyway:defaultSchema}".api_keys IS 'API keys; nothing here allows to find out a key';
+COMMENT ON COLUMN "${flyway:defaultSchema}".api_keys.key_hash IS 'SHA-256 of the whole key, in lower-case hexadecimal digits';
+COMMENT ON COLUMN "${flyway:defaultSchema}".api_keys.user_id IS 'who owns it';
+
+-- What has changed, for those who keep the tables above in memory. A reader that has seen a revision never misses a
+-- smaller one that is committed later: whoever takes a revision holds the counter until the end of the transaction.
+CREATE TABLE "${flyway:defaultSchema}".rate_limit_revision (
+    only_one boolean PRIMARY KEY DEFAULT true CHECK (only_one),
+    revision bigint  NOT NULL
+);
+INSERT INTO "${flyway:defaultSchema}".rate_limit_revision (revision) VALUES (0);
+
+CREATE TABLE "${flyway:defaultSchema}".rate_limit_changes (
+    revision   bigint PRIMARY KEY,
+    kind       text   NOT NULL CHECK (kind IN ('limit', 'rule', 'quota', 'key', 'reset')),
+    name       text   NOT NULL,
+    changed_at bigint NOT NULL DEFAULT floor(extract(epoch FROM clock_timestamp()) * 1000000)
+);
+
+COMMENT ON TABLE "${flyway:defaultSchema}".rate_limit_changes IS 'The latest changes, in the order in which they were committed; filled by triggers';
+
+-- Where changes are announced; an identifier has no room for every name of a schema.
+CREATE FUNCTION "${flyway:defaultSchema}".rate_limit_channel() RETURNS text
+LANGUAGE sql IMMUTABLE
+AS $function$
+    SELECT 'ratelimit_' || md5('${flyway:defaultSchema}')
+$function$;
+
+CREATE FUNCTION "${flyway:defaultSchema}".rate_limit_take_revision() RETURNS trigger
+LANGUAGE plpgsql
+AS $function$
+BEGIN
+    UPDATE "${flyway:defaultSchema}".rate_limit_revision
+    SET revision = rate_limit_revision.revision + 1
+    RETURNING rate_limit_revision.revision INTO NEW.revision;
+    PERFORM pg_notify("${flyway:defaultSchema}".rate_limit_channel(), NEW.revision::text);
+    RETURN NEW;
+END
+$function$;
+
+CREATE TRIGGER rate_limit_take_revision BEFORE INSERT ON "${flyway:defaultSchema}".rate_limit_changes
+FOR EACH ROW EXECUTE FUNCTION "${flyway:defaultSchema}".rate_limit_take_revision();
+
+-- Arguments: the kind of the change, and the column that names what has changed.
+CREATE FUNCTION "${flyway:defaultSchema}".rate_limit_note_change() RETURNS trigger
+LANGUAGE plpgsql
+AS $function$
+DECLARE
+    old_name text := CASE WHEN TG_OP = 'INSERT' THEN NULL ELSE to_jsonb(OLD) ->> TG_ARGV[1] END;
+    new_name text := CASE WHEN TG_OP = 'DELETE' THEN NULL ELSE to_jsonb(NEW) ->> TG_ARGV[1] END;
+BEGIN
+    INSERT INTO "${flyway:defaultSchema}".rate_limit_changes (kind, name)
+    SELECT TG_ARGV[0], changed.name
+    FROM (SELECT old_name AS name UNION SELECT new_name) changed
+    WHERE changed.name IS NOT NULL;
+    RETURN NULL;
+END
+$function$;
+
+CREATE TRIGGER rate_limit_note_change AFTER INSERT OR UPDATE OR DELETE ON "${flyway:defaultSchema}".rate_limit_configs
+FOR EACH ROW EXECUTE FUNCTION "${flyway:defaultSchema}".rate_limit_note_change('limit', 'resource');
+
+CREATE TRIGGER rate_limit_note_change AFTER INSERT OR UPDATE OR DELETE ON "${flyway:defaultSchema}".rate_limit_rules
+FOR EACH ROW EXECUTE FUNCTION "${flyway:defaultSchema}".rate_limit_note_change('rule', 'rule_name');
+
+CREATE TRIGGER rate_limit_note_change AFTER INSERT OR UPDATE OR DELETE ON "${flyway:defaultSchema}".user_quotas
+FOR EACH ROW EXECUTE FUNCTION "${flyway:defaultSchema}".rate_limit_note_change('quota', 'user_id');
+
+-- Not last_used_at and total_requests: they change all the time, and nobody keeps them in memory.
+CREATE TRIGGER rate_limit_note_change AFTER INSERT OR DELETE OR UPDATE OF
+    id, key_hash, name, user_id, tier, per_second, per_hour, per_day, per_month, burst, zone, expires_at, revoked_at
+ON "${flyway:defaultSchema}".api_keys
+FOR EACH ROW EXECUTE FUNCTION "${flyway:defaultSchema}".rate_limit_note_change('key', 'id');

@@ -1,0 +1,155 @@
+-- Times are microseconds since the epoch; zero means never. What was taken for seconds or milliseconds would be long ago,
+-- and is refused.
+
+-- Versions of limits and rules are only ever added. In force of a name is the highest version that has not expired.
+
+-- Limits that override those of the configuration, by name (resource).
+CREATE TABLE rate_limit_configs (
+    id         INTEGER PRIMARY KEY,
+    resource   TEXT    NOT NULL,
+    version    INTEGER NOT NULL CHECK (version BETWEEN 1 AND 2147483647),
+    definition TEXT,             -- lines such as "max-requests: 100"; NULL if what the configuration says applies again
+    changed_by TEXT    NOT NULL DEFAULT 'unknown',
+    changed_at INTEGER NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000000 AS INTEGER)),
+    expires_at INTEGER NOT NULL DEFAULT 0 CHECK (expires_at = 0 OR expires_at > 100000000000000),
+    reason     TEXT,
+    UNIQUE (resource, version)
+) STRICT;
+
+-- Rules that override those of the configuration, by name; lists are separated by commas.
+CREATE TABLE rate_limit_rules (
+    id                  INTEGER PRIMARY KEY,
+    rule_name           TEXT    NOT NULL,
+    version             INTEGER NOT NULL CHECK (version BETWEEN 1 AND 2147483647),
+    removed             INTEGER NOT NULL DEFAULT 0 CHECK (removed IN (0, 1)), -- whether what the configuration says applies again
+    enabled             INTEGER NOT NULL DEFAULT 1 CHECK (enabled IN (0, 1)), -- 0 for a rule that does nothing, and hides that of the configuration
+    priority            INTEGER NOT NULL DEFAULT 0 CHECK (priority BETWEEN -2147483648 AND 2147483647),
+    user_tier           TEXT,
+    endpoint_pattern    TEXT,
+    http_method         TEXT,
+    ip_range            TEXT,
+    authority           TEXT,
+    api_key             TEXT,
+    limits              TEXT,
+    subject_key         TEXT,    -- user, ip, user+ip, session, api-key or header:NAME; never an expression
+    action              TEXT    NOT NULL DEFAULT 'throttle',
+    response_status     INTEGER CHECK (response_status BETWEEN -2147483648 AND 2147483647),
+    response_message    TEXT,
+    retry_after_seconds INTEGER,
+    on_failure          TEXT,
+    changed_by          TEXT    NOT NULL DEFAULT 'unknown',
+    changed_at          INTEGER NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000000 AS INTEGER)),
+    expires_at          INTEGER NOT NULL DEFAULT 0 CHECK (expires_at = 0 OR expires_at > 100000000000000),
+    reason              TEXT,
+    UNIQUE (rule_name, version)
+) STRICT;
+
+-- What is different for a user: tier, numbers that override those of the tier, a block.
+CREATE TABLE user_quotas (
+    user_id       TEXT    NOT NULL PRIMARY KEY,
+    tier          TEXT,
+    per_second    INTEGER,
+    per_hour      INTEGER,
+    per_day       INTEGER,
+    per_month     INTEGER,
+    burst         INTEGER,
+    zone          TEXT,
+    blocked_until INTEGER NOT NULL DEFAULT 0 CHECK (blocked_until = 0 OR blocked_until > 100000000000000),
+    block_reason  TEXT,
+    changed_by    TEXT    NOT NULL DEFAULT 'unknown',
+    changed_at    INTEGER NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000000 AS INTEGER))
+) STRICT;
+
+-- API keys; nothing here allows to find out a key.
+CREATE TABLE api_keys (
+    id             TEXT    NOT NULL PRIMARY KEY,
+    key_hash       TEXT    NOT NULL UNIQUE, -- SHA-256 of the whole key, in lower-case hexadecimal digits
+    name           TEXT    NOT NULL,
+    user_id        TEXT    NOT NULL,        -- who owns it
+    tier           TEXT,
+    per_second     INTEGER,
+    per_hour       INTEGER,
+    per_day        INTEGER,
+    per_month      INTEGER,
+    burst          INTEGER,
+    zone           TEXT,
+    created_by     TEXT    NOT NULL DEFAULT 'unknown',
+    created_at     INTEGER NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000000 AS INTEGER)),
+    expires_at     INTEGER NOT NULL DEFAULT 0 CHECK (expires_at = 0 OR expires_at > 100000000000000),
+    revoked_at     INTEGER NOT NULL DEFAULT 0,
+    revoked_by     TEXT,
+    last_used_at   INTEGER NOT NULL DEFAULT 0,
+    total_requests INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+-- What has changed, for those who keep the tables above in memory: the latest changes, in the order in which they were
+-- committed. Filled by triggers.
+CREATE TABLE rate_limit_changes (
+    revision   INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind       TEXT    NOT NULL CHECK (kind IN ('limit', 'rule', 'quota', 'key', 'reset')),
+    name       TEXT    NOT NULL,
+    changed_at INTEGER NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000000 AS INTEGER))
+) STRICT;
+
+CREATE TRIGGER rate_limit_configs_inserted AFTER INSERT ON rate_limit_configs
+BEGIN
+    INSERT INTO rate_limit_changes (kind, name) VALUES ('limit', NEW.resource);
+END;
+
+CREATE TRIGGER rate_limit_configs_updated AFTER UPDATE ON rate_limit_configs
+BEGIN
+    INSERT INTO rate_limit_changes (kind, name) SELECT 'limit', OLD.resource UNION SELECT 'limit', NEW.resource;
+END;
+
+CREATE TRIGGER rate_limit_configs_deleted AFTER DELETE ON rate_limit_configs
+BEGIN
+    INSERT INTO rate_limit_changes (kind, name) VALUES ('limit', OLD.resource);
+END;
+
+CREATE TRIGGER rate_limit_rules_inserted AFTER INSERT ON rate_limit_rules
+BEGIN
+    INSERT INTO rate_limit_changes (kind, name) VALUES ('rule', NEW.rule_name);
+END;
+
+CREATE TRIGGER rate_limit_rules_updated AFTER UPDATE ON rate_limit_rules
+BEGIN
+    INSERT INTO rate_limit_changes (kind, name) SELECT 'rule', OLD.rule_name UNION SELECT 'rule', NEW.rule_name;
+END;
+
+CREATE TRIGGER rate_limit_rules_deleted AFTER DELETE ON rate_limit_rules
+BEGIN
+    INSERT INTO rate_limit_changes (kind, name) VALUES ('rule', OLD.rule_name);
+END;
+
+CREATE TRIGGER user_quotas_inserted AFTER INSERT ON user_quotas
+BEGIN
+    INSERT INTO rate_limit_changes (kind, name) VALUES ('quota', NEW.user_id);
+END;
+
+CREATE TRIGGER user_quotas_updated AFTER UPDATE ON user_quotas
+BEGIN
+    INSERT INTO rate_limit_changes (kind, name) SELECT 'quota', OLD.user_id UNION SELECT 'quota', NEW.user_id;
+END;
+
+CREATE TRIGGER user_quotas_deleted AFTER DELETE ON user_quotas
+BEGIN
+    INSERT INTO rate_limit_changes (kind, name) VALUES ('quota', OLD.user_id);
+END;
+
+-- Not last_used_at and total_requests: they change all the time, and nobody keeps them in memory.
+CREATE TRIGGER api_keys_inserted AFTER INSERT ON api_keys
+BEGIN
+    INSERT INTO rate_limit_changes (kind, name) VALUES ('key', NEW.id);
+END;
+
+CREATE TRIGGER api_keys_updated AFTER UPDATE OF
+    id, key_hash, name, user_id, tier, per_second, per_hour, per_day, per_month, burst, zone, expires_at, revoked_at
+ON api_keys
+BEGIN
+    INSERT INTO rate_limit_changes (kind, name) SELECT 'key', OLD.id UNION SELECT 'key', NEW.id;
+END;
+
+CREATE TRIGGER api_keys_deleted AFTER DELETE ON api_keys
+BEGIN
+    INSERT INTO rate_limit_changes (kind, name) VALUES ('key', OLD.id);
+END;

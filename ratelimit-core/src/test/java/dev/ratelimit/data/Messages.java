@@ -1,0 +1,41 @@
+package dev.ratelimit.data;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import java.util.List;
+import org.slf4j.LoggerFactory;
+
+/** What is logged by the library, at every level, while it is open. */
+final class Messages implements AutoCloseable {
+
+    private final Logger logger = (Logger) LoggerFactory.getLogger("dev.ratelimit");
+    private final Level before = logger.getLevel();
+    private final ListAppender<ILoggingEvent> appender = new ListAppender<>();
+
+    Messages() {
+        appender.start();
+        logger.addAppender(appender);
+        logger.setLevel(Level.TRACE);
+    }
+
+    List<String> warnings() {
+        return List.copyOf(appender.list).stream()
+                .filter(event -> event.getLevel() == Level.WARN)
+                .map(ILoggingEvent::getFormattedMessage)
+                .toList();
+    }
+
+    List<String> all() {
+        return List.copyOf(appender.list).stream()
+                .map(ILoggingEvent::getFormattedMessage)
+                .toList();
+    }
+
+    @Override
+    public void close() {
+        logger.detachAppender(appender);
+        logger.setLevel(before);
+    }
+}

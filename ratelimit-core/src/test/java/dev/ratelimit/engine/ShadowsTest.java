@@ -1,0 +1,129 @@
+package dev.ratelimit.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.DecisionListener;
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitDecision;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.Limits;
+import dev.ratelimit.Reservation;
+import dev.ratelimit.Subject;
+import dev.ratelimit.store.MemoryLimitStore;
+import dev.ratelimit.testing.SettableClock;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class ShadowsTest {
+
+    private static final Subject ALICE = Subject.user("alice");
+
+    private static final Limit CANDIDATE =
+            Limit.named("api:candidate").fixedWindow(2, Duration.ofMinutes(1)).build();
+
+    private static final Limit API =
+            Limit.named("api").fixedWindow(4, Duration.ofMinutes(1)).build().withCandidate(CANDIDATE);
+
+    private static final Limit SHADOW =
+            Limit.named("new:shadow").fixedWindow(1, Duration.ofMinutes(1)).build();
+
+    /** What was tried, as {@code limit/rule allowed}. */
+    private final List<String> tried = new CopyOnWriteArrayList<>();
+
+    private final StoreRateLimiter limiter = new StoreRateLimiter(
+            new MemoryLimitStore(new SettableClock()),
+            Limits.of(API),
+            Grouping.DEFAULT,
+            List.of(new DecisionListener() {
+                @Override
+                public void decided(LimitRequest request, Decision decision, Duration took) {}
+
+                @Override
+                public void tried(LimitDecision decision, @Nullable String rule) {
+                    tried.add(decision.limit().name() + "/" + rule + " " + decision.allowed());
+                }
+            }));
+
+    @Test
+    void candidateCountsEveryRequestReportsAndDeniesNobody() {
+        for (int i = 0; i < 3; i++) {
+            assertThat(limiter.decide(ALICE, "api").allowed()).isTrue();
+            awaitTried(i + 1);
+        }
+
+        assertThat(tried)
+                .containsExactly("api:candidate/null true", "api:candidate/null true", "api:candidate/null false");
+    }
+
+    @Test
+    void candidateIsAskedForRequestsThatTheLimitDeniesToo() {
+        for (int i = 0; i < 6; i++) {
+            assertThat(limiter.decide(ALICE, "api").allowed()).isEqualTo(i < 4);
+        }
+
+        awaitTried(6);
+        assertThat(tried.stream().filter(one -> one.endsWith("true"))).hasSize(2);
+    }
+
+    @Test
+    void limitOfARuleInShadowCountsOnItsOwnAndTellsOfItsRule() {
+        LimitRequest request = LimitRequest.NONE.shadow(ALICE, SHADOW, "trial");
+
+        assertThat(limiter.decide(request).allowed()).isTrue();
+        awaitTried(1);
+        assertThat(limiter.decide(request).allowed()).isTrue();
+        awaitTried(2);
+
+        assertThat(tried).containsExactly("new:shadow/trial true", "new:shadow/trial false");
+    }
+
+    @Test
+    void limitIsTriedOnceForASubjectHoweverManyRulesNameIt() {
+        limiter.decide(LimitRequest.NONE.shadow(ALICE, SHADOW, "one").shadow(ALICE, SHADOW, "other"));
+
+        awaitTried(1);
+        assertThat(limiter.peek(LimitRequest.of(ALICE, SHADOW)).remaining()).isZero();
+        assertThat(tried).containsExactly("new:shadow/one true");
+    }
+
+    @Test
+    void refundIsTakenBackFromTheCandidateToo() {
+        Reservation reservation = limiter.reserve(ALICE, "api");
+        assertThat(reservation.refund()).isTrue();
+
+        awaitTried(1);
+        await().untilAsserted(() -> assertThat(
+                        limiter.peek(LimitRequest.of(ALICE, CANDIDATE)).remaining())
+                .isEqualTo(2));
+    }
+
+    @Test
+    void resetIsForTheCandidateToo() {
+        limiter.decide(ALICE, "api");
+        awaitTried(1);
+
+        assertThat(limiter.reset(ALICE, "api")).isTrue();
+
+        await().untilAsserted(() -> assertThat(
+                        limiter.peek(LimitRequest.of(ALICE, CANDIDATE)).remaining())
+                .isEqualTo(2));
+    }
+
+    @Test
+    void peekTriesNothing() {
+        limiter.peek(ALICE, "api");
+        limiter.decide(ALICE, "api");
+
+        awaitTried(1);
+        assertThat(limiter.peek(LimitRequest.of(ALICE, CANDIDATE)).remaining()).isEqualTo(1);
+    }
+
+    private void awaitTried(int number) {
+        await().untilAsserted(() -> assertThat(tried).hasSize(number));
+    }
+}

@@ -1,0 +1,106 @@
+package dev.ratelimit.rule;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ratelimit.Limit;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+class LimitBookTest {
+
+    private static final Map<String, String> API =
+            Map.of("algorithm", "fixed-window", "max-requests", "100", "window", "1m");
+
+    @Test
+    void limitTakesFromItsBaseWhatItDoesNotSay() {
+        LimitBook book = LimitBook.of(Map.of(
+                "api",
+                API,
+                "strict",
+                Map.of("base", "api", "max-requests", "10"),
+                "strictest",
+                Map.of("base", "strict")));
+
+        assertThat(found(book, "strict").capacity()).isEqualTo(10);
+        assertThat(found(book, "strictest")).isEqualTo(found(book, "strict").renamed("strictest"));
+    }
+
+    @Test
+    void cycleOfBasesIsNamed() {
+        Map<String, Map<String, String>> definitions = new LinkedHashMap<>();
+        definitions.put("a", Map.of("base", "b"));
+        definitions.put("b", Map.of("base", "c"));
+        definitions.put("c", Map.of("base", "a"));
+
+        assertThatThrownBy(() -> LimitBook.of(definitions))
+                .hasMessage("limit 'c': base is 'a'; name a limit that is not based on this one (a -> b -> c -> a)");
+    }
+
+    @Test
+    void baseThatDoesNotExistIsNamed() {
+        assertThatThrownBy(() -> LimitBook.of(Map.of("a", Map.of("base", "b"))))
+                .hasMessage("limit 'a': base is 'b'; name one of a");
+    }
+
+    @Test
+    void callersOfATierHaveTheirOwnNumbersUnderTheSameName() {
+        LimitBook book = LimitBook.of(Map.of("api", with(API, "tiers.premium.max-requests", "1000")));
+
+        Limit premium = Objects.requireNonNull(book.find("api", "premium"));
+        assertThat(premium.name()).isEqualTo("api");
+        assertThat(premium.capacity()).isEqualTo(1000);
+        assertThat(book.find("api", "free")).isEqualTo(found(book, "api"));
+        assertThat(book.variesByTier("api")).isTrue();
+        assertThat(book.isCurrent(premium)).isTrue();
+        assertThat(book.isCurrent(
+                        Limit.named("api").slidingLog(5, Duration.ofMinutes(1)).build()))
+                .isFalse();
+    }
+
+    @Test
+    void candidateHasNumbersAndANameOfItsOwn() {
+        LimitBook book = LimitBook.of(Map.of(
+                "api", with(with(API, "candidate.max-requests", "80"), "tiers.premium.candidate.max-requests", "800")));
+
+        Limit candidate = Objects.requireNonNull(found(book, "api").candidate());
+        assertThat(candidate.name()).isEqualTo("api:candidate");
+        assertThat(candidate.capacity()).isEqualTo(80);
+        assertThat(Objects.requireNonNull(book.find("api", "premium")).candidate())
+                .isNotNull()
+                .extracting(Limit::capacity)
+                .isEqualTo(800L);
+    }
+
+    @Test
+    void mistakeIsNamedWithThePartThatItIsIn() {
+        assertThatThrownBy(() -> LimitBook.of(Map.of("api", with(API, "tiers.premium.max-requests", "many"))))
+                .hasMessageStartingWith("limit 'api': tiers.premium.max-requests is 'many'; write a whole number");
+        assertThatThrownBy(() -> LimitBook.of(Map.of("api", with(API, "candidate.window", "soon"))))
+                .hasMessageStartingWith("limit 'api': candidate.window is 'soon'; write a time");
+        assertThatThrownBy(() -> LimitBook.of(Map.of("api", with(API, "tiers.premium", "x"))))
+                .hasMessageStartingWith("limit 'api': tiers.premium is 'x'; write tiers.NAME.PROPERTY");
+    }
+
+    @Test
+    void namesOfTheLimitersOwnAreRefused() {
+        for (String name : new String[] {"quota", "quota:day", "api:candidate", "api:shadow"}) {
+            assertThatThrownBy(() -> LimitBook.of(Map.of(name, API)))
+                    .as(name)
+                    .hasMessageStartingWith("limit '" + name + "': limit name is '" + name + "'; choose another name");
+        }
+    }
+
+    private static Map<String, String> with(Map<String, String> definition, String property, String value) {
+        Map<String, String> more = new LinkedHashMap<>(definition);
+        more.put(property, value);
+        return more;
+    }
+
+    private static Limit found(LimitBook book, String name) {
+        return Objects.requireNonNull(book.find(name));
+    }
+}

@@ -1,0 +1,140 @@
+package dev.ratelimit.autoconfigure;
+
+import dev.ratelimit.FailurePolicy;
+import dev.ratelimit.InvalidLimitException;
+import dev.ratelimit.autoconfigure.RateLimitProperties.LimitSpec;
+import dev.ratelimit.autoconfigure.RateLimitProperties.PenaltySpec;
+import dev.ratelimit.autoconfigure.RateLimitProperties.QuotaSpec;
+import dev.ratelimit.autoconfigure.RateLimitProperties.ResponseSpec;
+import dev.ratelimit.autoconfigure.RateLimitProperties.RuleSpec;
+import dev.ratelimit.autoconfigure.RateLimitProperties.TiersSpec;
+import dev.ratelimit.data.Configured;
+import dev.ratelimit.rule.Quota;
+import dev.ratelimit.rule.Response;
+import dev.ratelimit.rule.Rule;
+import dev.ratelimit.rule.Tiers;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
+import org.springframework.web.util.pattern.PathPatternParser;
+
+/** Says what is written in the configuration in the words of the library. */
+final class ConfiguredPolicy {
+
+    private ConfiguredPolicy() {}
+
+    /** @param parser of the patterns of paths */
+    static Configured of(RateLimitProperties properties, PathPatternParser parser) {
+        return new Configured(
+                limits(properties),
+                rules(properties.rules(), properties.onFailure()),
+                tiers(properties.tiers()),
+                properties.match(),
+                parser);
+    }
+
+    /** The properties of each limit by its name, as {@link dev.ratelimit.rule.LimitBook} reads them. */
+    static Map<String, Map<String, String>> limits(RateLimitProperties properties) {
+        Map<String, Map<String, String>> limits = new LinkedHashMap<>();
+        properties.limits().forEach((name, spec) -> limits.put(name, definition(name, spec)));
+        return limits;
+    }
+
+    private static Map<String, String> definition(String name, LimitSpec spec) {
+        Map<String, String> definition = new LinkedHashMap<>();
+        put(definition, "base", spec.base());
+        put(
+                definition,
+                "algorithm",
+                spec.algorithm() == null ? null : spec.algorithm().written());
+        put(definition, "max-requests", spec.maxRequests());
+        put(definition, "window", spec.window());
+        put(definition, "zone", spec.zone());
+        put(definition, "burst", spec.burst());
+        put(definition, "refill", spec.refill());
+        put(definition, "capacity", spec.capacity());
+        put(definition, "drain", spec.drain());
+        put(definition, "max-wait", spec.maxWait());
+        put(definition, "cost", spec.cost());
+        put(definition, "min-interval", spec.minInterval());
+        put(definition, "penalties", tiers(name, spec.penalties()));
+        put(definition, "forget-after", spec.forgetAfter());
+        put(definition, "lease", spec.lease());
+        spec.tiers().forEach((tier, different) -> putDifferent(definition, "tiers." + tier + ".", different));
+        putDifferent(definition, "candidate.", spec.candidate());
+        return definition;
+    }
+
+    private static void put(Map<String, String> definition, String property, @Nullable String value) {
+        if (value != null) {
+            definition.put(property, value);
+        }
+    }
+
+    /** What is different in a part of a limit; the names of its properties may be written in any of Boot's ways. */
+    private static void putDifferent(Map<String, String> definition, String part, Map<String, String> different) {
+        different.forEach(
+                (property, value) -> definition.put(part + DataObjectPropertyName.toDashedForm(property), value));
+    }
+
+    private static @Nullable String tiers(String limit, @Nullable List<PenaltySpec> penalties) {
+        if (penalties == null) {
+            return null;
+        }
+        List<String> tiers = new ArrayList<>();
+        for (int i = 0; i < penalties.size(); i++) {
+            PenaltySpec tier = penalties.get(i);
+            String where = "penalties[" + i + "].";
+            require(limit, where + "after", tier.after(), "write a number of violations such as 3");
+            require(limit, where + "block", tier.block(), "write a time such as 5m");
+            tiers.add(tier.after() + " -> " + tier.block());
+        }
+        return String.join(", ", tiers);
+    }
+
+    private static void require(String limit, String property, @Nullable String value, String advice) {
+        if (value == null || value.isBlank()) {
+            throw new InvalidLimitException(limit, property, null, advice);
+        }
+    }
+
+    private static List<Rule> rules(Map<String, RuleSpec> specs, FailurePolicy onFailure) {
+        List<Rule> rules = new ArrayList<>();
+        specs.forEach((key, spec) -> rules.add(Rule.named(spec.name() == null ? key : spec.name())
+                .priority(spec.priority())
+                .path(spec.path())
+                .methods(spec.methods())
+                .addresses(spec.addresses())
+                .tiers(spec.tiers())
+                .authorities(spec.authorities())
+                .apiKeys(spec.apiKeys())
+                .expression(spec.condition())
+                .action(spec.action())
+                .key(spec.key())
+                .limits(spec.limits())
+                .response(response(spec.response()))
+                .onFailure(spec.onFailure() == null ? onFailure : spec.onFailure())
+                .build()));
+        return rules;
+    }
+
+    private static Response response(@Nullable ResponseSpec spec) {
+        return spec == null ? Response.USUAL : new Response(spec.status(), spec.message(), spec.retryAfter());
+    }
+
+    private static Tiers tiers(TiersSpec spec) {
+        Map<String, Quota> quotas = new LinkedHashMap<>();
+        spec.quotas().forEach((tier, quota) -> quotas.put(tier, quota(tier, quota)));
+        return new Tiers(spec.defaultTier(), spec.authorities(), quotas, spec.zone());
+    }
+
+    private static Quota quota(String tier, QuotaSpec spec) {
+        return InvalidPropertyException.under(
+                "ratelimit.tiers.quotas." + tier + ".",
+                () -> new Quota(
+                        spec.perSecond(), spec.perHour(), spec.perDay(), spec.perMonth(), spec.burst(), spec.zone()));
+    }
+}

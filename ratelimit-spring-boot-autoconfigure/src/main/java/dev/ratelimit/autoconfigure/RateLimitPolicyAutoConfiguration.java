@@ -1,0 +1,165 @@
+package dev.ratelimit.autoconfigure;
+
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Subject;
+import dev.ratelimit.data.ChangeListener;
+import dev.ratelimit.data.Configured;
+import dev.ratelimit.data.RateLimitAdmin;
+import dev.ratelimit.data.StoredPolicies;
+import dev.ratelimit.engine.StoreRateLimiter;
+import dev.ratelimit.rule.Accounts;
+import dev.ratelimit.rule.ApiKeys;
+import dev.ratelimit.rule.IpAddress;
+import dev.ratelimit.rule.Policies;
+import dev.ratelimit.rule.Policy;
+import dev.ratelimit.rule.Rule;
+import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.web.ClientAddresses;
+import dev.ratelimit.web.Exemptions;
+import java.time.InstantSource;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.NoneNestedConditions;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+import org.springframework.data.jdbc.core.JdbcAggregateTemplate;
+import org.springframework.web.util.pattern.PathPatternParser;
+
+/** The limits and rules in force: those of the configuration, and over them those of the database. */
+@AutoConfiguration(after = RateLimitAutoConfiguration.class, before = RateLimitWebAutoConfiguration.class)
+@ConditionalOnClass(PathPatternParser.class)
+@ConditionalOnProperty(name = "ratelimit.enabled", matchIfMissing = true)
+public final class RateLimitPolicyAutoConfiguration {
+
+    private static final Logger log = LoggerFactory.getLogger(RateLimitPolicyAutoConfiguration.class);
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(JdbcAggregateTemplate.class)
+    @ConditionalOnProperty(name = "ratelimit.changes.enabled", matchIfMissing = true)
+    @ConditionalOnBean(name = "rateLimitStore")
+    @Conditional(StoredConfiguration.OnDatabase.class)
+    static class StoredConfiguration {
+
+        /** A store in memory has no tables. */
+        static final class OnDatabase extends NoneNestedConditions {
+
+            OnDatabase() {
+                super(ConfigurationPhase.REGISTER_BEAN);
+            }
+
+            @ConditionalOnProperty(name = "ratelimit.store.type", havingValue = "memory")
+            static final class Memory {}
+        }
+
+        @Bean
+        PolicyConnections rateLimitPolicyConnections(StateDatabase database, LimitStore migrated) {
+            return PolicyConnections.open(database);
+        }
+
+        @Bean
+        @ConditionalOnMissingBean(Policies.class)
+        StoredPolicies rateLimitPolicies(
+                PolicyConnections connections,
+                Configured configured,
+                RateLimitProperties properties,
+                ObjectProvider<StoreRateLimiter> limiter) {
+            RateLimitProperties.Changes changes = properties.changes();
+            // Only the options stand under this prefix: mistakes in limits and rules show here, too, and say where they
+            // are.
+            StoredPolicies.Options options = InvalidPropertyException.under(
+                    "ratelimit.changes.",
+                    () -> new StoredPolicies.Options(
+                            changes.pollInterval(), changes.listen(), forgetting(limiter), InstantSource.system()));
+            return new StoredPolicies(connections.database(), configured, options);
+        }
+
+        /** What this process remembers of limits may no longer be true when somebody has changed or reset them. */
+        private static ChangeListener forgetting(ObjectProvider<StoreRateLimiter> limiters) {
+            return subject -> {
+                StoreRateLimiter limiter = limiters.getIfAvailable();
+                if (limiter != null) {
+                    limiter.forgetLocally();
+                }
+            };
+        }
+
+        @Bean
+        @ConditionalOnMissingBean
+        @ConditionalOnBean(StoredPolicies.class)
+        Accounts rateLimitAccounts(StoredPolicies policies) {
+            return policies.accounts();
+        }
+
+        @Bean
+        @ConditionalOnMissingBean
+        @ConditionalOnBean(StoredPolicies.class)
+        ApiKeys rateLimitApiKeys(StoredPolicies policies) {
+            return policies.apiKeys();
+        }
+
+        @Bean
+        @ConditionalOnMissingBean
+        @ConditionalOnBean(StoredPolicies.class)
+        RateLimitAdmin rateLimitAdmin(
+                StoredPolicies policies,
+                RateLimiter limiter,
+                ObjectProvider<ClientAddresses> addresses,
+                ObjectProvider<Exemptions> exemptions) {
+            ClientAddresses clients = addresses.getIfAvailable();
+            Exemptions exempt = exemptions.getIfAvailable();
+            return clients == null || exempt == null
+                    ? new RateLimitAdmin(policies, limiter)
+                    : new RateLimitAdmin(
+                            policies,
+                            limiter,
+                            address -> Subject.ip(clients.clientOf(address)),
+                            asked -> exempt.exempts(
+                                    asked.path(), IpAddress.parse(asked.address()), asked.authorities()));
+        }
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    Configured rateLimitConfigured(RateLimitProperties properties, BeanFactory beans, Environment environment) {
+        Configured configured = ConfiguredPolicy.of(properties, MvcPaths.parser(beans));
+        warnOfPathsOutside(environment.getProperty("spring.mvc.servlet.path", "/"), configured.rules());
+        return configured;
+    }
+
+    /** What is configured, where nothing can be stored. */
+    @Bean
+    @ConditionalOnMissingBean
+    Policies rateLimitConfiguredPolicies(Configured configured) {
+        Policy policy = configured.policy();
+        return () -> policy;
+    }
+
+    /** Those whose first segment is not a pattern: others may well reach into the servlet. */
+    private static void warnOfPathsOutside(String servletPath, List<Rule> rules) {
+        String servlet = servletPath.endsWith("/") ? servletPath.substring(0, servletPath.length() - 1) : servletPath;
+        for (Rule rule : rules) {
+            if (!servlet.isEmpty()
+                    && !rule.conditions().path().startsWith(servlet + "/")
+                    && rule.conditions().path().matches("/[^/*?{]+(/.*)?")) {
+                log.warn(
+                        "Rule '{}' has the path {}, but Spring MVC serves what begins with {}"
+                                + " (spring.mvc.servlet.path): to limit that, write {}{}",
+                        rule.name(),
+                        rule.conditions().path(),
+                        servlet,
+                        servlet,
+                        rule.conditions().path());
+            }
+        }
+    }
+}
