@@ -16,7 +16,7 @@ const credentials = () => ({ username: byId('username').value, password: byId('p
 
 /** A path is a text or a function; so is a body, which is sent as JSON unless it is a form. */
 const GROUPS = [
-  { title: 'Reads', limit: '60 a minute, 10 at once, by user', endpoints: [
+  { title: 'Reads', limit: '60 a minute, 10 at once, more with an API key', endpoints: [
     { id: 'campaigns', method: 'GET', path: '/api/campaigns' },
     { id: 'posts', method: 'GET', path: '/api/campaigns/1/posts' },
   ] },
@@ -59,14 +59,21 @@ const value = something => (typeof something === 'function' ? something() : some
 const chosen = name => document.querySelector(`input[name="${name}"]:checked`).value;
 const now = () => performance.now();
 
-/** Until when a button rests: by user and endpoint, for the limits of one user are not those of another. */
+const apiKey = () => byId('api-key').value.trim();
+
+/** Until when a button rests: by caller and endpoint, for the limits of one caller are not those of another. */
 const rests = new Map();
-const restKey = endpoint => `${chosen('user')} ${endpoint.id}`;
+const restKey = endpoint => `${chosen('user')} ${apiKey()} ${endpoint.id}`;
 
 /** When the limit of the shown answer is whole again, or null. */
 let wholeAt = null;
 let remaining = null;
 let focusLost = null;
+
+/** The cells of what remains that have a countdown. */
+let counting = [];
+let asked = 0;
+let nextUsage = null;
 
 // What can be pressed
 
@@ -99,12 +106,12 @@ const ENDPOINTS = GROUPS.flatMap(group => group.endpoints);
 // Asking
 
 async function press(endpoint) {
-  const user = chosen('user');
+  const caller = { user: chosen('user'), apiKey: apiKey() };
   const key = restKey(endpoint);
   busy(endpoint, true);
   try {
     const answers = await Promise.all(
-      Array.from({ length: Number(chosen('times')) }, () => ask(endpoint, user)));
+      Array.from({ length: Number(chosen('times')) }, () => ask(endpoint, caller)));
     const denied = answers.filter(answer => answer.status === 429);
     const wait = Math.max(0, ...denied.map(answer => Number(answer.headers.get('Retry-After')) || 1));
     if (wait > 0) {
@@ -120,6 +127,7 @@ async function press(endpoint) {
   } finally {
     focusLost = endpoint.button;
     busy(endpoint, false);
+    showUsage();
   }
 }
 
@@ -129,12 +137,23 @@ function busy(endpoint, is) {
   tick();
 }
 
-async function ask(endpoint, user) {
-  const request = { method: endpoint.method, path: value(endpoint.path) };
+function headersOf(caller) {
   const headers = { 'X-Requested-With': 'XMLHttpRequest' };
-  if (user) {
-    headers.Authorization = `Basic ${btoa(`${user}:${user}`)}`;
+  if (caller.user) {
+    headers.Authorization = `Basic ${btoa(`${caller.user}:${caller.user}`)}`;
   }
+  if (caller.apiKey) {
+    headers['X-API-Key'] = caller.apiKey;
+  }
+  return headers;
+}
+
+const nameOf = caller => [caller.user || (caller.apiKey ? '' : 'anonymous'), caller.apiKey ? 'with API key' : '']
+  .join(' ').trim();
+
+async function ask(endpoint, caller) {
+  const request = { method: endpoint.method, path: value(endpoint.path) };
+  const headers = headersOf(caller);
   let body = value(endpoint.body);
   if (body && !(body instanceof FormData)) {
     headers['Content-Type'] = 'application/json';
@@ -144,7 +163,7 @@ async function ask(endpoint, user) {
     method: request.method, body, headers, credentials: 'omit', cache: 'no-store',
   });
   return {
-    request, user, status: response.status, ok: response.ok, headers: response.headers,
+    request, who: nameOf(caller), status: response.status, ok: response.ok, headers: response.headers,
     text: await response.text(), at: now(),
   };
 }
@@ -178,7 +197,7 @@ function show(answer, answers, denied) {
   byId('brief').hidden = false;
   statusBadge(byId('brief-status'), answer.status);
   byId('request').textContent = `${request.method} ${request.path}`;
-  byId('who').textContent = answer.user || 'anonymous';
+  byId('who').textContent = answer.who;
 
   const passed = answers.length - denied;
   byId('summary').hidden = answers.length === 1;
@@ -193,7 +212,7 @@ function show(answer, answers, denied) {
       make('th', { scope: 'row', textContent: name }), make('td', { textContent: value }))));
 
   const retry = headers.get('Retry-After');
-  byId('said').textContent = `${request.method} ${request.path} as ${answer.user || 'anonymous'}: ${answer.status}.`
+  byId('said').textContent = `${request.method} ${request.path} as ${answer.who}: ${answer.status}.`
     + (answers.length > 1 ? ` ${passed} passed, ${denied} denied.` : '')
     + (answer.status === 429 ? ` Try again in ${retry} seconds.` : '')
     + (remaining !== null && remaining <= FEW ? ` ${remain()}` : '');
@@ -271,6 +290,80 @@ const remain = () => (remaining === 0
 
 const secondsUntil = moment => Math.max(0, Math.ceil((moment - now()) / 1000));
 
+// What remains
+
+/** Asking costs nothing, so it is done after each press, and when the first of the countdowns ends. */
+async function showUsage() {
+  const asking = ++asked;
+  clearTimeout(nextUsage);
+  const caller = { user: chosen('user'), apiKey: apiKey() };
+  let usage = null;
+  let note = '';
+  try {
+    const response = await fetch('/api/usage', { headers: headersOf(caller), credentials: 'omit', cache: 'no-store' });
+    const answer = JSON.parse(await response.text());
+    if (response.ok) {
+      usage = answer;
+      note = usage.exempt ? 'No limit applies to this caller.' : '';
+    } else {
+      note = response.status === 401 && caller.apiKey ? 'This API key is not known.' : answer.detail;
+    }
+  } catch (error) {
+    note = `No answer. ${error.message}`;
+  }
+  if (asking !== asked) {
+    return; // another has been asked since, of another caller perhaps
+  }
+  const at = now();
+  counting = [];
+  byId('usage').hidden = false;
+  set(byId('usage-note'), note);
+  byId('usage-note').hidden = note === '';
+  set(byId('caller'), usage ? usage.caller : nameOf(caller));
+  set(byId('tier'), usage ? usage.tier : '');
+  byId('tier').hidden = usage === null;
+  byId('groups').replaceChildren(...cells(usage, at));
+  byId('groups').hidden = byId('groups').children.length === 0;
+  const soonest = Math.min(...counting.map(cell => cell.until));
+  if (soonest < Infinity) {
+    nextUsage = setTimeout(showUsage, Math.max(1000, soonest - at));
+  }
+  tick();
+}
+
+const CALENDAR = { hour: 'This hour', day: 'Today', month: 'This month' };
+
+function cells(usage, at) {
+  const limits = Object.entries(usage?.limits ?? {}).map(([group, left]) => {
+    const note = make('span');
+    if (left.retryAfter > 0) {
+      counting.push({ note, words: 'next in', until: at + left.retryAfter * 1000 });
+    } else if (left.resetAfter > 0) {
+      counting.push({ note, words: 'whole in', until: at + left.resetAfter * 1000 });
+    }
+    const few = left.remaining <= Math.min(FEW, left.limit / 2);
+    const level = left.remaining === 0 || left.retryAfter > 0 ? 'none' : few ? 'low' : '';
+    return cell(group, group[0].toUpperCase() + group.slice(1).replace('-', ' '), level, left, note);
+  });
+  const quota = Object.entries(usage?.quota ?? {}).map(([part, left]) =>
+    cell(part, CALENDAR[part] ?? part, `quota ${left.remaining === 0 ? 'none' : ''}`, left,
+      make('span', { textContent: `${left.used.toLocaleString('en')} used` })));
+  return [...limits, ...quota];
+}
+
+/** A quota that is not restricted has no limit, and any number remains. */
+function cell(id, title, className, { limit, remaining }, note) {
+  const bar = make('i');
+  bar.style.width = `${limit === null ? 100 : Math.min(100, 100 * remaining / limit)}%`;
+  const figure = limit === null
+    ? [make('b', { textContent: 'any' })]
+    : [make('b', { textContent: remaining.toLocaleString('en') }),
+      ` of ${limit.toLocaleString('en', { notation: 'compact' })}`];
+  return make('div', { id: `usage-${id}`, className },
+    make('dt', { textContent: title }),
+    make('dd', {}, make('span', {}, ...figure), make('span', { className: 'bar', ariaHidden: 'true' }, bar), note));
+}
+
 // As time goes by
 
 function set(element, text) {
@@ -298,6 +391,10 @@ function tick() {
       focusLost = null;
     }
   }
+  for (const { note, words, until } of counting) {
+    const seconds = secondsUntil(until);
+    set(note, seconds > 0 ? `${words} ${time(seconds)}` : '');
+  }
   const left = wholeAt === null ? 0 : secondsUntil(wholeAt);
   const warn = remaining !== null && remaining <= FEW && left > 0;
   byId('warning').hidden = !warn;
@@ -310,6 +407,12 @@ function tick() {
   }
 }
 
-document.querySelectorAll('input[name="user"]').forEach(input => input.addEventListener('change', tick));
+for (const input of [...document.querySelectorAll('input[name="user"]'), byId('api-key')]) {
+  input.addEventListener('change', () => {
+    tick();
+    showUsage();
+  });
+}
 setInterval(tick, 200);
 tick();
+showUsage();

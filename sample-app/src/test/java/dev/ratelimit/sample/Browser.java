@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.openqa.selenium.By;
+import org.openqa.selenium.Keys;
 import org.openqa.selenium.WebElement;
 import org.openqa.selenium.chrome.ChromeDriver;
 import org.openqa.selenium.chrome.ChromeDriverService;
@@ -120,6 +121,12 @@ final class Browser implements AutoCloseable {
         WebElement input = driver.findElement(By.id(field));
         input.clear();
         input.sendKeys(value);
+    }
+
+    /** Types it, and says that it is all. */
+    void enter(String field, String value) {
+        type(field, value);
+        driver.findElement(By.id(field)).sendKeys(Keys.ENTER);
     }
 
     String text(String id) {

@@ -1,5 +1,6 @@
 package dev.ratelimit.sample;
 
+import com.jayway.jsonpath.JsonPath;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -14,6 +15,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Sends real requests to the sample. */
 final class Client {
@@ -24,9 +26,20 @@ final class Client {
             .build();
 
     private final String base;
+    private final @Nullable String apiKey;
 
     Client(int port) {
-        this.base = "http://127.0.0.1:" + port;
+        this("http://127.0.0.1:" + port, null);
+    }
+
+    private Client(String base, @Nullable String apiKey) {
+        this.base = base;
+        this.apiKey = apiKey;
+    }
+
+    /** Sends the API key with each request. */
+    Client with(String apiKey) {
+        return new Client(base, apiKey);
     }
 
     /** An answer, read. */
@@ -47,6 +60,11 @@ final class Client {
         String body() {
             return response.body();
         }
+
+        /** What stands in the body at a JSON path. */
+        <T> T at(String path) {
+            return JsonPath.read(body(), path);
+        }
     }
 
     String base() {
@@ -65,6 +83,10 @@ final class Client {
 
     Answer get(String path, String user) {
         return send("GET", path, user, null);
+    }
+
+    Answer usage(@Nullable String user) {
+        return get("/api/usage", user);
     }
 
     Answer head(String path, String user) {
@@ -166,6 +188,9 @@ final class Client {
     private HttpRequest.Builder request(String path, String user) {
         HttpRequest.Builder request =
                 HttpRequest.newBuilder(URI.create(base + path)).timeout(Duration.ofSeconds(60));
+        if (apiKey != null) {
+            request.header("X-API-Key", apiKey);
+        }
         return user == null ? request : basic(request, user, user);
     }
 

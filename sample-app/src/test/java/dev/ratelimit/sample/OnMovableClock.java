@@ -5,6 +5,7 @@ import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.jdbc.SqliteFile;
 import dev.ratelimit.store.jdbc.SqliteLimitStore;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.springframework.boot.test.context.TestConfiguration;
@@ -20,8 +21,23 @@ class OnMovableClock {
         return new MovableClock();
     }
 
-    /** Deleted when the application ends. */
+    /** One for all: every test class shares one application. Deleted when that ends. */
     record Folder(Path path) implements AutoCloseable {
+
+        static final Folder TEMPORARY = create();
+
+        private static Folder create() {
+            try {
+                return new Folder(Files.createTempDirectory("sample"));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        Path database() {
+            return path.resolve("ratelimit.db");
+        }
+
         @Override
         public void close() throws IOException {
             FileSystemUtils.deleteRecursively(path);
@@ -29,17 +45,18 @@ class OnMovableClock {
     }
 
     @Bean
-    Folder folder() throws IOException {
-        return new Folder(Files.createTempDirectory("sample"));
+    Folder folder() {
+        return Folder.TEMPORARY;
     }
 
     @Bean
     SqliteFile file(Folder folder) {
-        return SqliteFile.at(folder.path().resolve("ratelimit.db"));
+        return SqliteFile.at(folder.database());
     }
 
+    /** By the name of the one it replaces, so that keys and quotas are kept in tables beside it. */
     @Bean
-    LimitStore store(SqliteFile file, MovableClock clock) {
+    LimitStore rateLimitStore(SqliteFile file, MovableClock clock) {
         Schema.migrate(file);
         return new SqliteLimitStore(file, clock);
     }

@@ -149,4 +149,50 @@ class PageTest extends RunningSample {
         assertThat(page.text("summary")).isEqualTo("15 at once: 15 passed, 0 denied.");
         assertThat(page.text("unlimited")).isEqualTo("No limit applies to this request.");
     }
+
+    @Test
+    @DisplayName("What remains is shown to each caller, and anew after each press")
+    void whatRemainsIsShown() {
+        clock.stop(); // so that nothing is refilled between two
+        page.choose("user", "alice");
+        page.await("what remains to alice", () -> page.text("caller").equals("alice"));
+        assertThat(page.text("tier")).isEqualTo("free");
+        assertThat(page.text("usage-reads")).contains("10 of 10");
+        assertThat(page.text("usage-day")).contains("1,000 of 1K", "0 used");
+
+        page.press("turn");
+        page.await("a turn less", () -> page.text("usage-turns").contains("2 of 3"));
+        assertThat(page.text("usage-turns")).matches("(?s).*whole in [1-6] s");
+        assertThat(page.text("usage-day")).contains("999 of 1K", "1 used");
+        assertThat(page.text("usage-reads")).as("asking is no read").contains("10 of 10");
+
+        page.choose("user", "admin");
+        page.await("that nothing applies", () -> page.text("usage-note").equals("No limit applies to this caller."));
+        assertThat(page.complaints()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("An API key brings its tier, and one that is not known is refused")
+    void apiKeyBringsItsTier() {
+        page.enter("api-key", keyOf("premium", "bob"));
+        page.await("the tier of the key", () -> page.text("tier").equals("premium"));
+        assertThat(page.text("caller")).isEqualTo("bob");
+        assertThat(page.text("usage-reads")).contains("20 of 20");
+
+        page.choose("times", "15");
+        page.press("campaigns");
+        assertThat(page.text("summary")).isEqualTo("15 at once: 15 passed, 0 denied.");
+        assertThat(page.text("who")).isEqualTo("with API key");
+
+        page.choose("times", "1");
+        page.enter("api-key", "rl_nobody_knows");
+        page.await("that it is not known", () -> page.text("usage-note").equals("This API key is not known."));
+        page.press("campaigns");
+        assertThat(page.text("status")).isEqualTo("401 Unauthorized");
+
+        page.enter("api-key", "");
+        page.await("what remains to the address", () -> page.text("caller").equals("127.0.0.1"));
+        assertThat(page.text("tier")).isEqualTo("free");
+        assertThat(page.complaints()).isEmpty();
+    }
 }

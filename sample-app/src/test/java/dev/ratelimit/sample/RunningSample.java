@@ -1,5 +1,7 @@
 package dev.ratelimit.sample;
 
+import dev.ratelimit.data.NewKey;
+import dev.ratelimit.data.RateLimitAdmin;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -8,6 +10,8 @@ import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.context.annotation.Import;
+import org.springframework.test.context.DynamicPropertyRegistry;
+import org.springframework.test.context.DynamicPropertySource;
 
 /**
  * The sample on a port of its own, with its own limits, in an SQLite file, on a clock that tests move. All classes share
@@ -23,7 +27,15 @@ abstract class RunningSample {
     @Autowired
     MovableClock clock;
 
+    @Autowired
+    RateLimitAdmin admin;
+
     Client sample;
+
+    @DynamicPropertySource
+    static void database(DynamicPropertyRegistry properties) {
+        properties.add("ratelimit.store.sqlite.path", OnMovableClock.Folder.TEMPORARY.database()::toString);
+    }
 
     @BeforeEach
     void twoDaysPass() {
@@ -34,6 +46,11 @@ abstract class RunningSample {
     @AfterEach
     void stopClock() {
         clock.stop();
+    }
+
+    /** A new API key of the tier, as it is sent. */
+    String keyOf(String tier, String owner) {
+        return admin.keys().create(NewKey.of("test", owner).tier(tier), "test").secret();
     }
 
     /** Moves the clock. */

@@ -2,6 +2,7 @@ package dev.ratelimit.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.data.RateLimitAdmin;
 import dev.ratelimit.sample.Client.Answer;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.sql.Connection;
@@ -10,6 +11,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -89,6 +91,18 @@ class TwoCopiesTest {
             }
             assertThat(limits).containsExactly("creation", "creation-burst");
         }
+    }
+
+    @Test
+    @DisplayName("Two copies on one PostgreSQL leave each other's demo keys alone")
+    void demoKeys() {
+        Instant now = Instant.now();
+
+        assertThat(one.getBean(RateLimitAdmin.class).keys().list())
+                .filteredOn(key -> key.isActive(now))
+                .extracting(key -> key.key().name())
+                .hasSize(4)
+                .doesNotHaveDuplicates();
     }
 
     @Test

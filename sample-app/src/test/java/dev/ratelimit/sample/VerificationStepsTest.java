@@ -73,7 +73,8 @@ class VerificationStepsTest extends RunningSample {
         assertThat(first.header("X-RateLimit-Limit")).isEqualTo("10");
         assertThat(first.header("X-RateLimit-Remaining")).isEqualTo("9");
         assertThat(first.number("X-RateLimit-Reset")).isEqualTo(now + 1);
-        assertThat(first.header("RateLimit-Policy")).isEqualTo("\"reads\";q=60;w=60, \"reads-burst\";q=10;w=10");
+        assertThat(first.header("RateLimit-Policy"))
+                .startsWith("\"reads\";q=60;w=60, \"reads-burst\";q=10;w=10, \"quota:day\";q=1000;w=86400, ");
         assertThat(first.header("RateLimit")).isEqualTo("\"reads-burst\";r=9;t=1");
         assertThat(second.header("X-RateLimit-Remaining")).isEqualTo("8");
         assertThat(second.number("X-RateLimit-Reset")).isEqualTo(now + 2);

@@ -1,0 +1,133 @@
+package dev.ratelimit.sample;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitDecision;
+import dev.ratelimit.rule.Caller;
+import dev.ratelimit.rule.Quota;
+import dev.ratelimit.web.CallerLimits;
+import dev.ratelimit.web.Exemptions;
+import dev.ratelimit.web.SubjectKeys;
+import jakarta.servlet.http.HttpServletRequest;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
+
+/** Tells callers what remains to them. What it tells is looked up, not charged. */
+@RestController
+class UsageController {
+
+    /** One endpoint of each group stands for all: they share their limits. */
+    private record Endpoint(String group, String method, String path) {}
+
+    private static final List<Endpoint> ENDPOINTS = List.of(
+            new Endpoint("reads", "GET", "/api/campaigns"),
+            new Endpoint("mutations", "POST", "/api/campaigns/1/posts"),
+            new Endpoint("turns", "POST", "/api/campaigns/1/scenes/1/posts"),
+            new Endpoint("creation", "POST", "/api/campaigns"),
+            new Endpoint("uploads", "POST", "/api/upload/avatar"),
+            new Endpoint("compose-lock", "POST", "/api/scenes/1/compose-lock/acquire"),
+            new Endpoint("join", "POST", "/api/campaigns/1/join"));
+
+    private final CallerLimits limits;
+    private final Exemptions exemptions;
+    private final SubjectKeys keys;
+
+    UsageController(CallerLimits limits, Exemptions exemptions, SubjectKeys keys) {
+        this.limits = limits;
+        this.exemptions = exemptions;
+        this.keys = keys;
+    }
+
+    /**
+     * @param caller the user, or the address of whoever is none
+     * @param exempt whether no limit applies, so that there is nothing to tell
+     * @param quota by the part of the calendar that it is for: {@code day}, {@code month}
+     * @param limits by group of endpoints; of each the limit with the least room, as in the headers of an answer
+     */
+    record Usage(String caller, String tier, boolean exempt, Map<String, Used> quota, Map<String, Left> limits) {}
+
+    /**
+     * @param limit how much may be used, or {@code null} if that is not restricted; so with what remains
+     */
+    record Used(long used, @Nullable Long limit, @Nullable Long remaining, Instant reset, long resetAfter) {
+
+        static Used of(LimitDecision quota, Instant now) {
+            long limit = quota.limit().capacity();
+            boolean restricted = limit != Limit.UNRESTRICTED;
+            return new Used(
+                    limit - quota.remaining(),
+                    restricted ? limit : null,
+                    restricted ? quota.remaining() : null,
+                    quota.resetAt(),
+                    seconds(Duration.between(now, quota.resetAt())));
+        }
+    }
+
+    /**
+     * @param name of the limit
+     * @param retryAfter in how many seconds the next request may pass, which may be later than now even if some remain
+     * @param resetAfter in how many seconds the limit is whole again, for clients whose clock may be wrong
+     */
+    record Left(String name, long limit, long remaining, long retryAfter, Instant reset, long resetAfter) {
+
+        static Left of(LimitDecision limit, Instant now) {
+            return new Left(
+                    limit.limit().name(),
+                    limit.limit().capacity(),
+                    limit.remaining(),
+                    seconds(limit.retryAfter()),
+                    limit.resetAt(),
+                    seconds(Duration.between(now, limit.resetAt())));
+        }
+    }
+
+    /** Rounded up, as in the headers. */
+    private static long seconds(Duration time) {
+        return Math.max(0, time.plusNanos(999_999_999).toSeconds());
+    }
+
+    @GetMapping("/api/usage")
+    Usage usage(HttpServletRequest request) {
+        Caller caller = limits.caller(request);
+        String name = caller.user() == null ? keys.client(request) : caller.user();
+        Map<String, Used> quota = new LinkedHashMap<>();
+        Map<String, Left> groups = new LinkedHashMap<>();
+        boolean exempt = exemptions.exempts(request);
+        if (!exempt) {
+            for (Endpoint endpoint : ENDPOINTS) {
+                Decision decision = peek(request, endpoint);
+                decision.limits().stream()
+                        .filter(one -> Quota.isOf(one.limit()))
+                        .forEach(one -> quota.put(part(one.limit()), Used.of(one, decision.at())));
+                LimitDecision tightest = LimitDecision.tightest(decision.limits().stream()
+                        .filter(one -> !Quota.isOf(one.limit()))
+                        .toList());
+                if (tightest != null) {
+                    groups.put(endpoint.group, Left.of(tightest, decision.at()));
+                }
+            }
+        }
+        return new Usage(name, caller.tier(), exempt, quota, groups);
+    }
+
+    private Decision peek(HttpServletRequest request, Endpoint endpoint) {
+        Decision decision = limits.peek(request, endpoint.method, endpoint.path);
+        if (!decision.outcome().isDecided()) {
+            throw new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE, "What was used cannot be looked up now");
+        }
+        return decision;
+    }
+
+    /** {@code day} of {@code quota:day}. */
+    private static String part(Limit limit) {
+        return limit.name().substring(Quota.LIMIT.length() + 1);
+    }
+}
