@@ -36,8 +36,11 @@ final class HttpLoad {
             return Map.of();
         }
         Map<String, List<String>> kinds = new LinkedHashMap<>();
-        kinds.put("http-unlimited", List.of("--ratelimit.store.type=memory", "--ratelimit.rules.reads.path=/nothing"));
-        kinds.put("http-memory", List.of("--ratelimit.store.type=memory"));
+        List<String> memory = List.of("--ratelimit.store.type=memory", "--ratelimit.api-keys.enabled=false");
+        List<String> unlimited = new ArrayList<>(memory);
+        unlimited.addAll(List.of("--ratelimit.rules.reads.path=/nothing", "--ratelimit.rules.quota.path=/nothing"));
+        kinds.put("http-unlimited", unlimited);
+        kinds.put("http-memory", memory);
         kinds.put(
                 "http-sqlite",
                 List.of(

@@ -35,6 +35,7 @@ public final class KeyAdmin {
             throw new IllegalArgumentException(
                     "the API key '" + key.name() + "' expires at " + expiresAt + "; write a moment in the future");
         }
+        writes.requireTier(key.tier());
         IssuedKey issued = KeySecret.generate();
         Quota quota = StoredQuota.require(key.quota());
         writes.change(() -> policies.database()

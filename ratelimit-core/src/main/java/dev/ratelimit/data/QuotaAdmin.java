@@ -53,6 +53,7 @@ public final class QuotaAdmin {
     public void set(String user, @Nullable String tier, Quota quota, String by) {
         requireUser(user);
         Quota unused = StoredQuota.require(quota);
+        writes.requireTier(tier);
         writes.change(() -> {
             QuotaRow before = row(user);
             write(new QuotaRow(

@@ -18,8 +18,8 @@ import org.springframework.dao.DataAccessException;
  *
  * <ol>
  *   <li>Nobody else writes meanwhile, on any instance, and this instance reads what others have written before.
- *   <li>What would be in force is made in memory, so that others wait for no longer than need be. A change that cannot be right, or that would make
- *       something else wrong, is refused, and nothing is written.
+ *   <li>What would be in force is made in memory, so that others wait for no longer than need be. A change that cannot be
+ *       right, or that would make something else wrong, is refused, and nothing is written.
  *   <li>It is written and committed, whatever transaction the caller is in.
  *   <li>This instance reads it before the call returns, the others hear of it.
  * </ol>
@@ -124,5 +124,14 @@ final class Writes {
         }
         throw new IllegalArgumentException(what + " '" + name + "' has no version " + number + "; name one of "
                 + versions.stream().map(StoredVersion::version).sorted().toList());
+    }
+
+    /** A tier of which nothing speaks is a slip of the pen, and would have no quota at all. */
+    void requireTier(@Nullable String tier) {
+        Set<String> known = policies.current().tierNames();
+        if (tier != null && !known.contains(tier)) {
+            throw new IllegalArgumentException("the tier is '" + tier + "', of which no quota, limit, rule or authority"
+                    + " speaks; write one of " + String.join(", ", known));
+        }
     }
 }

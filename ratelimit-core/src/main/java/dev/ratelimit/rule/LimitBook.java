@@ -150,6 +150,13 @@ public final class LimitBook implements Limits {
         return byTier.containsKey(name);
     }
 
+    /** The tiers for whose callers a limit is different. */
+    public Set<String> tiers() {
+        Set<String> tiers = new TreeSet<>();
+        byTier.values().forEach(ofLimit -> tiers.addAll(ofLimit.keySet()));
+        return tiers;
+    }
+
     @Override
     public boolean isCurrent(Limit limit) {
         Limit named = byName.get(limit.name());

@@ -5,10 +5,22 @@ import dev.ratelimit.Limits;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** All limits, rules and tiers that are in force together at one moment. */
 public record Policy(Limits limits, RuleBook rules, Tiers tiers) {
+
+    /** The tiers that a quota, a limit, a rule or an authority speaks of, and the default. */
+    public Set<String> tierNames() {
+        Set<String> names = new TreeSet<>(tiers.names());
+        if (limits instanceof LimitBook book) {
+            names.addAll(book.tiers());
+        }
+        rules.rules().forEach(rule -> names.addAll(rule.conditions().tiers()));
+        return names;
+    }
 
     /** The limits that a rule asks for a caller, who may be unknown if the rule can do without. */
     public List<Limit> limitsOf(Rule rule, @Nullable Caller caller) {

@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -89,6 +90,14 @@ public final class Tiers {
         Quota ofTier = quotas.getOrDefault(tier, Quota.NONE);
         Quota own = apiKey != null ? apiKey.quota() : account != null ? account.quota() : Quota.NONE;
         return own.orElse(ofTier);
+    }
+
+    /** The tiers that are spoken of here. */
+    public Set<String> names() {
+        Set<String> names = new TreeSet<>(quotas.keySet());
+        names.addAll(byAuthority.values());
+        names.add(defaultTier);
+        return names;
     }
 
     /** What callers of the tier may use. */

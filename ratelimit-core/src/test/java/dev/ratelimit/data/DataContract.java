@@ -49,7 +49,13 @@ abstract class DataContract {
             new Tiers(
                     "free",
                     Map.of("ROLE_GOLD", "premium"),
-                    Map.of("premium", new Quota(null, null, 100L, null, null, null)),
+                    Map.of(
+                            "premium",
+                            new Quota(null, null, 100L, null, null, null),
+                            "enterprise",
+                            Quota.NONE,
+                            "partner",
+                            Quota.NONE),
                     ZoneId.of("UTC")),
             MatchMode.ALL,
             PathPatternParser.defaultInstance);

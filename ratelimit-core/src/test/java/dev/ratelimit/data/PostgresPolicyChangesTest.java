@@ -189,4 +189,19 @@ class PostgresPolicyChangesTest extends PolicyChangesContract {
                 .toList();
         assertThat(revisions).containsExactly(1L, 2L);
     }
+
+    @Test
+    void aTableThatIsEmptiedAtOnceIsSeen() throws Exception {
+        admin.limits().set("standard", window(50), OPS);
+        StoredPolicies other = instance(NEVER, false, ChangeListener.NONE);
+        assertThat(capacity(other, "standard")).isEqualTo(50);
+
+        try (Connection connection = TestPostgres.instance().dataSource().getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("TRUNCATE \"" + database.schema() + "\".rate_limit_configs");
+        }
+        other.refresh();
+
+        assertThat(capacity(other, "standard")).isNotEqualTo(50);
+    }
 }

@@ -1,6 +1,7 @@
 package dev.ratelimit.starter;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.LimitDecision;
@@ -349,6 +350,15 @@ abstract class PolicyRequests {
         admin.quotas().set("custom", null, new Quota(null, 3L, null, null, null, null), "test");
         HttpResponse<String> response = application.getAs("custom", "/quota");
         assertThat(response.headers().firstValue("RateLimit-Policy")).contains("\"quota:hour\";q=3;w=3600");
+    }
+
+    @Test
+    void tierThatNothingSpeaksOfIsRefused() {
+        assertThatThrownBy(() -> admin.quotas().set("free", "premuim", Quota.NONE, "test"))
+                .hasMessage("the tier is 'premuim', of which no quota, limit, rule or authority speaks;"
+                        + " write one of enterprise, free, premium");
+        assertThatThrownBy(() -> admin.keys().create(NewKey.of("x", "free").tier(""), "test"))
+                .hasMessageStartingWith("the tier is ''");
     }
 
     @Test

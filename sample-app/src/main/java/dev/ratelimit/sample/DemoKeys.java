@@ -6,6 +6,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.time.Instant;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.event.EventListener;
 import org.springframework.core.env.Environment;
@@ -22,6 +23,7 @@ import org.springframework.stereotype.Component;
  * </ol>
  */
 @Component
+@ConditionalOnProperty("ratelimit.api-keys.enabled")
 class DemoKeys {
 
     private static final String BY = "demo";

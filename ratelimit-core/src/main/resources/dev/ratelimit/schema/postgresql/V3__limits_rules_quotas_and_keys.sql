@@ -161,3 +161,26 @@ CREATE TRIGGER rate_limit_note_change AFTER INSERT OR DELETE OR UPDATE OF
     id, key_hash, name, user_id, tier, per_second, per_hour, per_day, per_month, burst, zone, expires_at, revoked_at
 ON "${flyway:defaultSchema}".api_keys
 FOR EACH ROW EXECUTE FUNCTION "${flyway:defaultSchema}".rate_limit_note_change('key', 'id');
+
+-- A table that is emptied at once names nobody. Without the changes before, every reader reads all again.
+CREATE FUNCTION "${flyway:defaultSchema}".rate_limit_note_truncate() RETURNS trigger
+LANGUAGE plpgsql
+AS $function$
+BEGIN
+    DELETE FROM "${flyway:defaultSchema}".rate_limit_changes;
+    INSERT INTO "${flyway:defaultSchema}".rate_limit_changes (kind, name) VALUES (TG_ARGV[0], '');
+    RETURN NULL;
+END
+$function$;
+
+CREATE TRIGGER rate_limit_note_truncate AFTER TRUNCATE ON "${flyway:defaultSchema}".rate_limit_configs
+FOR EACH STATEMENT EXECUTE FUNCTION "${flyway:defaultSchema}".rate_limit_note_truncate('limit');
+
+CREATE TRIGGER rate_limit_note_truncate AFTER TRUNCATE ON "${flyway:defaultSchema}".rate_limit_rules
+FOR EACH STATEMENT EXECUTE FUNCTION "${flyway:defaultSchema}".rate_limit_note_truncate('rule');
+
+CREATE TRIGGER rate_limit_note_truncate AFTER TRUNCATE ON "${flyway:defaultSchema}".user_quotas
+FOR EACH STATEMENT EXECUTE FUNCTION "${flyway:defaultSchema}".rate_limit_note_truncate('quota');
+
+CREATE TRIGGER rate_limit_note_truncate AFTER TRUNCATE ON "${flyway:defaultSchema}".api_keys
+FOR EACH STATEMENT EXECUTE FUNCTION "${flyway:defaultSchema}".rate_limit_note_truncate('key');
