@@ -38,7 +38,7 @@ final class HttpLoad {
         Map<String, List<String>> kinds = new LinkedHashMap<>();
         List<String> memory = List.of("--ratelimit.store.type=memory", "--ratelimit.api-keys.enabled=false");
         List<String> unlimited = new ArrayList<>(memory);
-        unlimited.addAll(List.of("--ratelimit.rules.reads.path=/nothing", "--ratelimit.rules.quota.path=/nothing"));
+        unlimited.add("--ratelimit.rules.reads.path=/nothing");
         kinds.put("http-unlimited", unlimited);
         kinds.put("http-memory", memory);
         kinds.put(
@@ -192,7 +192,8 @@ final class HttpLoad {
                     "--ratelimit.limits.plenty.burst=1000000000",
                     "--ratelimit.limits.plenty.refill=1000/s",
                     "--ratelimit.rules.reads.limits=plenty",
-                    "--ratelimit.rules.reads.key=header:X-Client"));
+                    "--ratelimit.rules.reads.key=header:X-Client",
+                    "--ratelimit.rules.quota.path=/nothing"));
             command.addAll(arguments);
             Process process = new ProcessBuilder(command)
                     .directory(folder.toFile())
