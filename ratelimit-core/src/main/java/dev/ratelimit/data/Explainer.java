@@ -5,11 +5,9 @@ import dev.ratelimit.LimitDecision;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
 import dev.ratelimit.rule.Account;
-import dev.ratelimit.rule.Action;
 import dev.ratelimit.rule.ApiKey;
 import dev.ratelimit.rule.Caller;
 import dev.ratelimit.rule.IpAddress;
-import dev.ratelimit.rule.LimitBook;
 import dev.ratelimit.rule.Policy;
 import dev.ratelimit.rule.Quota;
 import dev.ratelimit.rule.RequestFacts;
@@ -112,10 +110,7 @@ final class Explainer {
         List<Explanation.OfLimit> limits = new ArrayList<>();
         for (Limit asked : known.policy.limitsOf(rule, known.caller)) {
             Subject counted = Quota.isOf(asked) ? ofQuota(known) : subject;
-            limits.add(limit(
-                    rule.action() == Action.SHADOW ? asked.renamed(asked.name() + LimitBook.SHADOW) : asked,
-                    counted,
-                    rule));
+            limits.add(limit(asked, counted, rule));
         }
         return limits;
     }
@@ -138,7 +133,7 @@ final class Explainer {
             case USER -> user == null ? address : Subject.user(user);
             case IP -> address;
             case USER_AND_IP -> address == null ? null : both(user == null ? address : Subject.user(user), address);
-            case API_KEY -> known.key == null ? address : subjectOf(known.key);
+            case API_KEY -> known.key == null ? address : known.key.subject();
             case SESSION, HEADER, BEAN, EXPRESSION -> null;
         };
     }
@@ -146,7 +141,7 @@ final class Explainer {
     /** The caller's, whatever else the rule counts by. */
     private @Nullable Subject ofQuota(Known known) {
         if (known.key != null && known.caller.quotaOfApiKey()) {
-            return subjectOf(known.key);
+            return known.key.subject();
         }
         String user = known.caller.user();
         return user != null ? Subject.user(user) : known.address == null ? null : addresses.apply(known.address);
@@ -154,10 +149,5 @@ final class Explainer {
 
     private static Subject both(Subject one, Subject address) {
         return one.and("ip", address.text().substring(address.text().indexOf(':') + 1));
-    }
-
-    /** The subject that an API key counts as. */
-    static Subject subjectOf(ApiKey key) {
-        return Subject.of("api-key", key.id());
     }
 }

@@ -112,7 +112,6 @@ public final class KeyAdmin {
     public Usage usage(String id) {
         ApiKey key = StoredKeys.key(row(id));
         Caller caller = policies.current().tiers().caller(null, Set.of(), key, policies.accounts());
-        return QuotaUsage.of(
-                caller, caller.quotaOfApiKey() ? Explainer.subjectOf(key) : Subject.user(key.owner()), limiter);
+        return QuotaUsage.of(caller, caller.quotaOfApiKey() ? key.subject() : Subject.user(key.owner()), limiter);
     }
 }

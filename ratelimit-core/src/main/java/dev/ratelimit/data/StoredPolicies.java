@@ -1,13 +1,13 @@
 package dev.ratelimit.data;
 
 import dev.ratelimit.InvalidSettingException;
-import dev.ratelimit.Limit;
 import dev.ratelimit.Limits;
 import dev.ratelimit.Micros;
 import dev.ratelimit.data.PolicyCompiler.Compiled;
 import dev.ratelimit.rule.Accounts;
 import dev.ratelimit.rule.ApiKey;
 import dev.ratelimit.rule.ApiKeys;
+import dev.ratelimit.rule.LiveLimits;
 import dev.ratelimit.rule.Policies;
 import dev.ratelimit.rule.Policy;
 import java.time.Duration;
@@ -76,7 +76,7 @@ public final class StoredPolicies implements Policies, AutoCloseable {
     private final Options options;
     private final StoredAccounts accounts;
     private final StoredKeys keys;
-    private final CurrentLimits limits = new CurrentLimits();
+    private final Limits limits = new LiveLimits(() -> current().limits());
 
     private final Map<String, List<LimitVersion>> limitVersions = new HashMap<>();
     private final Map<String, List<RuleVersion>> ruleVersions = new HashMap<>();
@@ -363,34 +363,5 @@ public final class StoredPolicies implements Policies, AutoCloseable {
         Map<String, List<V>> with = new HashMap<>(versions);
         with.put(added.name(), ofName);
         return with;
-    }
-
-    /** The limits of whatever policy is in force when they are asked for. */
-    private final class CurrentLimits implements Limits {
-
-        @Override
-        public @Nullable Limit find(String name) {
-            return current().limits().find(name);
-        }
-
-        @Override
-        public @Nullable Limit find(String name, String tier) {
-            return current().limits().find(name, tier);
-        }
-
-        @Override
-        public boolean variesByTier(String name) {
-            return current().limits().variesByTier(name);
-        }
-
-        @Override
-        public boolean isCurrent(Limit limit) {
-            return current().limits().isCurrent(limit);
-        }
-
-        @Override
-        public Set<String> names() {
-            return current().limits().names();
-        }
     }
 }

@@ -1,5 +1,6 @@
 package dev.ratelimit.rule;
 
+import dev.ratelimit.Subject;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,4 +13,10 @@ import org.jspecify.annotations.Nullable;
  * @param quota what it may use by itself; {@link Quota#NONE} to share that of its owner
  */
 public record ApiKey(
-        String id, String name, String owner, @Nullable String tier, Quota quota) {}
+        String id, String name, String owner, @Nullable String tier, Quota quota) {
+
+    /** The subject that it counts as. */
+    public Subject subject() {
+        return Subject.of("api-key", id);
+    }
+}

@@ -22,7 +22,10 @@ public record Policy(Limits limits, RuleBook rules, Tiers tiers) {
         return names;
     }
 
-    /** The limits that a rule asks for a caller, who may be unknown if the rule can do without. */
+    /**
+     * The limits that a rule asks for a caller, who may be unknown if the rule can do without. Those of a rule in shadow have
+     * names, and so counts, of their own.
+     */
     public List<Limit> limitsOf(Rule rule, @Nullable Caller caller) {
         List<Limit> asked = new ArrayList<>(rule.limits().size());
         for (String name : rule.limits()) {
@@ -32,6 +35,9 @@ public record Policy(Limits limits, RuleBook rules, Tiers tiers) {
                 Limit limit = caller == null ? limits.find(name) : limits.find(name, caller.tier());
                 asked.add(Objects.requireNonNull(limit, "the book of rules was compiled with these limits"));
             }
+        }
+        if (rule.action() == Action.SHADOW) {
+            asked.replaceAll(limit -> limit.renamed(limit.name() + LimitBook.SHADOW));
         }
         return asked;
     }

@@ -51,7 +51,7 @@ final class RateLimitedAotProcessor implements BeanFactoryInitializationAotProce
                     types.add(GenericTypeResolver.resolveType(
                             new MethodParameter(limited.method(), i).getGenericParameterType(), type));
                 }
-                Words.beans(expression).stream()
+                ExpressionWords.beans(expression).stream()
                         .filter(beans::containsBean)
                         .map(beans::getType)
                         .filter(Objects::nonNull)

@@ -119,7 +119,7 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
             }
             requireCost(limit, named);
             if (!method.ofClass()) {
-                Words.requireKnown(method.method(), limit);
+                ExpressionWords.requireKnown(method.method(), limit);
             }
         }
     }
@@ -144,7 +144,7 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
 
     private static void requireCost(AnnotatedLimit limit, Limit named) {
         Expression written = limit.cost();
-        if (written == null || !Words.isConstant(written)) {
+        if (written == null || !ExpressionWords.isConstant(written)) {
             return;
         }
         String advice = "write a whole number from 1 to " + named.capacity() + ", all that limit '" + named.name()

@@ -284,7 +284,7 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
 
         private EvaluationContext evaluationContext() {
             MethodBasedEvaluationContext evaluation = new MethodBasedEvaluationContext(
-                    invocation, method.method(), invocation.getArguments(), Words.PARAMETER_NAMES);
+                    invocation, method.method(), invocation.getArguments(), ExpressionWords.PARAMETER_NAMES);
             evaluation.setBeanResolver(new BeanFactoryResolver(beans));
             evaluation.setVariable("request", request);
             evaluation.setVariable("client", client);

@@ -9,6 +9,7 @@ import dev.ratelimit.autoconfigure.RateLimitProperties.StoreType;
 import dev.ratelimit.engine.Grouping;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.rule.LimitBook;
+import dev.ratelimit.rule.LiveLimits;
 import dev.ratelimit.rule.Policies;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.LimitStore;
@@ -18,6 +19,7 @@ import dev.ratelimit.store.jdbc.SqliteLimitStore;
 import dev.ratelimit.upkeep.Upkeep;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,6 +30,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
+import org.springframework.util.function.SingletonSupplier;
 
 /** The limiter and what it needs: limits, a store, upkeep. */
 @AutoConfiguration(afterName = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
@@ -44,7 +47,12 @@ public final class RateLimitAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     Limits rateLimits(RateLimitProperties properties, ObjectProvider<Policies> policies) {
-        return new LiveLimits(policies, LimitBook.of(ConfiguredPolicy.limits(properties)));
+        Limits configured = LimitBook.of(ConfiguredPolicy.limits(properties));
+        Supplier<Supplier<Limits>> inForce = SingletonSupplier.of(() -> {
+            Policies found = policies.getIfAvailable();
+            return found == null ? () -> configured : () -> found.current().limits();
+        });
+        return new LiveLimits(() -> inForce.get().get());
     }
 
     @Bean

@@ -8,6 +8,7 @@ import dev.ratelimit.rule.AddressRange;
 import dev.ratelimit.rule.ApiKeys;
 import dev.ratelimit.rule.Policies;
 import dev.ratelimit.web.ApiKeyGate;
+import dev.ratelimit.web.Authorities;
 import dev.ratelimit.web.CallerLimits;
 import dev.ratelimit.web.Callers;
 import dev.ratelimit.web.ClientAddresses;
@@ -87,7 +88,7 @@ public final class RateLimitWebAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     Callers rateLimitCallers(
-            Policies policies, ObjectProvider<Accounts> accounts, ObjectProvider<Exemptions.Authorities> authorities) {
+            Policies policies, ObjectProvider<Accounts> accounts, ObjectProvider<Authorities> authorities) {
         return new Callers(
                 policies,
                 accounts.getIfAvailable(() -> Accounts.NONE),
@@ -123,7 +124,7 @@ public final class RateLimitWebAutoConfiguration {
     Exemptions rateLimitExemptions(
             RateLimitProperties properties,
             ClientAddresses addresses,
-            ObjectProvider<Exemptions.Authorities> authorities,
+            ObjectProvider<Authorities> authorities,
             BeanFactory beans) {
         RateLimitProperties.Exempt exempt = properties.exempt();
         List<AddressRange> ranges = ranges("ratelimit.exempt.addresses", exempt.addresses());
@@ -236,7 +237,7 @@ public final class RateLimitWebAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        Exemptions.Authorities rateLimitAuthorities() {
+        Authorities rateLimitAuthorities() {
             return request -> {
                 Authentication user = SecurityContextHolder.getContext().getAuthentication();
                 return user == null || !user.isAuthenticated()

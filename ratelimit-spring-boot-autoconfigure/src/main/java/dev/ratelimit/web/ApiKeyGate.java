@@ -86,8 +86,7 @@ public final class ApiKeyGate {
         if (secret == null) {
             return null;
         }
-        Subject address = subjects.address(request);
-        Guessing guessing = guessers.isEmpty() ? null : find(address);
+        Guessing guessing = guessers.isEmpty() ? null : find(subjects.address(request));
         if (guessing != null) {
             return new Rejection(
                     Rejection.Reason.LIMITED,
@@ -100,6 +99,7 @@ public final class ApiKeyGate {
             request.setAttribute(KEY, key);
             return null;
         }
+        Subject address = subjects.address(request);
         Decision decision = limiter.decide(address, guesses);
         if (decision.outcome().isDecided() && !decision.allowed()) {
             remember(address, decision);

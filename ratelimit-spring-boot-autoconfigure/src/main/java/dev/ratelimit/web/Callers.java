@@ -18,10 +18,10 @@ public final class Callers {
 
     private final Policies policies;
     private final Accounts accounts;
-    private final Exemptions.Authorities authorities;
+    private final Authorities authorities;
     private final InstantSource clock;
 
-    public Callers(Policies policies, Accounts accounts, Exemptions.Authorities authorities, InstantSource clock) {
+    public Callers(Policies policies, Accounts accounts, Authorities authorities, InstantSource clock) {
         this.policies = policies;
         this.accounts = accounts;
         this.authorities = authorities;

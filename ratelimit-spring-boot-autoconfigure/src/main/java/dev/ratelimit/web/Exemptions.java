@@ -20,12 +20,6 @@ public final class Exemptions {
     private final ClientAddresses clients;
     private final Authorities grantedAuthorities;
 
-    /** The authorities of whoever is logged in. */
-    @FunctionalInterface
-    public interface Authorities {
-        Set<String> of(HttpServletRequest request);
-    }
-
     public Exemptions(
             Set<String> authorities,
             List<AddressRange> addresses,

@@ -8,7 +8,6 @@ import dev.ratelimit.rule.Action;
 import dev.ratelimit.rule.ApiKey;
 import dev.ratelimit.rule.Caller;
 import dev.ratelimit.rule.InvalidRuleException;
-import dev.ratelimit.rule.LimitBook;
 import dev.ratelimit.rule.Policy;
 import dev.ratelimit.rule.Quota;
 import dev.ratelimit.rule.Rule;
@@ -65,13 +64,13 @@ public final class SubjectKeys {
         LimitRequest limits = LimitRequest.NONE;
         // A quota is the caller's, whatever else the rule that brings it in counts by.
         ApiKey key = caller != null && caller.quotaOfApiKey() ? ApiKeyGate.keyOf(request) : null;
-        Subject ofQuota = key != null ? subjectOf(key) : userOrAddress(request);
+        Subject ofQuota = key != null ? key.subject() : userOrAddress(request);
         for (Rule rule : match.rules()) {
             Subject ofRule = subjectOf(rule, request);
             for (Limit limit : policy.limitsOf(rule, caller)) {
                 Subject subject = Quota.isOf(limit) ? ofQuota : ofRule;
                 if (rule.action() == Action.SHADOW) {
-                    limits = limits.shadow(subject, limit.renamed(limit.name() + LimitBook.SHADOW), rule.name());
+                    limits = limits.shadow(subject, limit, rule.name());
                 } else if (!limits.asks(subject, limit.name())) {
                     limits = limits.and(subject, limit).rule(rule.name());
                     if (rule.onFailure() == FailurePolicy.CLOSED) {
@@ -142,17 +141,13 @@ public final class SubjectKeys {
     private static @Nullable Subject apiKey(HttpServletRequest request) {
         ApiKey known = ApiKeyGate.keyOf(request);
         if (known != null) {
-            return subjectOf(known);
+            return known.subject();
         }
         if (ApiKeyGate.hasChecked(request)) {
             return null;
         }
         String sent = request.getHeader(API_KEY_HEADER);
         return sent == null || sent.isBlank() ? null : digest("api-key", sent.strip());
-    }
-
-    static Subject subjectOf(ApiKey key) {
-        return Subject.of("api-key", key.id());
     }
 
     /** Secrets are counted by their digest: neither a table nor a log ever holds one. */

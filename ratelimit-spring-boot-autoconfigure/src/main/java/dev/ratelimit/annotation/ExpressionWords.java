@@ -19,7 +19,7 @@ import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 
 /** What the expressions on a method speak of. */
-final class Words {
+final class ExpressionWords {
 
     static final ParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
 
@@ -27,7 +27,7 @@ final class Words {
 
     private static final Set<String> AFTERWARDS = Set.of("#result", "#exception", "#status");
 
-    private Words() {}
+    private ExpressionWords() {}
 
     /** Whether the value is the same for all calls. */
     static boolean isConstant(Expression expression) {

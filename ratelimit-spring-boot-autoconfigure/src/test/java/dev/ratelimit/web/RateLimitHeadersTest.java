@@ -1,0 +1,37 @@
+package dev.ratelimit.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.Limit;
+import dev.ratelimit.Limits;
+import dev.ratelimit.Subject;
+import dev.ratelimit.engine.StoreRateLimiter;
+import dev.ratelimit.store.MemoryLimitStore;
+import java.time.Duration;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.mock.web.MockHttpServletRequest;
+import org.springframework.mock.web.MockHttpServletResponse;
+
+class RateLimitHeadersTest {
+
+    private static final Limit LIMIT =
+            Limit.named("login").fixedWindow(5, Duration.ofMinutes(1)).build();
+
+    @ParameterizedTest
+    @CsvSource({"true,true", "true,false", "false,true", "false,false"})
+    void eachFamilyCanBeSwitchedOff(boolean legacy, boolean standard) {
+        MockHttpServletResponse response = new MockHttpServletResponse();
+        try (StoreRateLimiter limiter = new StoreRateLimiter(new MemoryLimitStore(), Limits.of(LIMIT))) {
+            Decision decision = limiter.decide(Subject.user("alice"), "login");
+            new RateLimitHeaders(legacy, standard).write(new MockHttpServletRequest(), response, decision);
+        }
+
+        assertThat(response.getHeader("X-RateLimit-Limit")).isEqualTo(legacy ? "5" : null);
+        assertThat(response.getHeader("X-RateLimit-Remaining")).isEqualTo(legacy ? "4" : null);
+        assertThat(response.containsHeader("X-RateLimit-Reset")).isEqualTo(legacy);
+        assertThat(response.getHeader("RateLimit-Policy")).isEqualTo(standard ? "\"login\";q=5;w=60" : null);
+        assertThat(response.containsHeader("RateLimit")).isEqualTo(standard);
+    }
+}
