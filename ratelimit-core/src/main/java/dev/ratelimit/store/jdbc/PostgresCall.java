@@ -53,6 +53,15 @@ final class PostgresCall {
     private final long[] chargedTokens;
 
     PostgresCall(List<Operation> group) {
+        this(group, false);
+    }
+
+    /** A group that was tried, and is to be decided one by one. */
+    static PostgresCall oneByOne(List<Operation> group) {
+        return new PostgresCall(group, true);
+    }
+
+    private PostgresCall(List<Operation> group, boolean tried) {
         int demands = 0;
         for (Operation one : group) {
             demands += one.demands().size();
@@ -67,7 +76,7 @@ final class PostgresCall {
         this.chargedTokens = new long[demands];
         boolean[] written = new boolean[demands];
         boolean severalKeys = false;
-        boolean admissible = true;
+        boolean admissible = !tried;
         int i = 0;
         for (int number = 0; number < group.size(); number++) {
             Operation one = group.get(number);
@@ -131,6 +140,19 @@ final class PostgresCall {
         return linked;
     }
 
+    /** Whether all of it may be admitted together, each key with what the demands take of it in sum. */
+    boolean admissible() {
+        return admissible;
+    }
+
+    List<StateKey> keys() {
+        return keyList;
+    }
+
+    List<Limit> limits() {
+        return limitList;
+    }
+
     /** What the demands take of the key together. */
     long total(StateKey of) {
         return total[Objects.requireNonNull(keys.get(of)) - 1];
@@ -160,13 +182,11 @@ final class PostgresCall {
         } else {
             statement.setLong(p++, now);
         }
-        String[] subjects = new String[keyList.size()];
         String[] resources = new String[keyList.size()];
-        for (int i = 0; i < subjects.length; i++) {
-            subjects[i] = keyList.get(i).subject();
+        for (int i = 0; i < resources.length; i++) {
             resources[i] = keyList.get(i).limit();
         }
-        statement.setObject(p++, subjects);
+        statement.setObject(p++, subjects());
         statement.setObject(p++, resources);
         statement.setObject(p++, writes);
         if (admissible) {
@@ -187,8 +207,17 @@ final class PostgresCall {
         statement.setObject(p, chargedTokens);
     }
 
+    /** The subject of each key. */
+    String[] subjects() {
+        String[] subjects = new String[keyList.size()];
+        for (int i = 0; i < subjects.length; i++) {
+            subjects[i] = keyList.get(i).subject();
+        }
+        return subjects;
+    }
+
     /** What is taken of each key, in the units of its limit. */
-    private long[] taken() {
+    long[] taken() {
         long[] units = new long[total.length];
         for (int k = 0; k < units.length; k++) {
             units[k] = total[k]

@@ -23,7 +23,9 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -61,7 +63,7 @@ public final class PostgresLimitStore implements LimitStore {
     private final boolean durable;
     private final String decide;
     private final String decideLinked;
-    private final PostgresSingle single;
+    private final PostgresUpsert upsert;
     private final PostgresPruning pruning;
     private volatile @Nullable Boolean readCommitted;
     private final Set<String> knownZones = ConcurrentHashMap.newKeySet();
@@ -90,7 +92,7 @@ public final class PostgresLimitStore implements LimitStore {
         this.durable = durable;
         this.decide = "SELECT * FROM \"" + requireSchema(schema) + "\".rate_limit_decide_v2(" + ARGUMENTS + ")";
         this.decideLinked = "SELECT * FROM \"" + schema + "\".rate_limit_decide_linked_v2(" + ARGUMENTS + ")";
-        this.single = new PostgresSingle(schema);
+        this.upsert = new PostgresUpsert(schema);
         this.pruning = new PostgresPruning(dataSource, schema);
     }
 
@@ -179,32 +181,62 @@ public final class PostgresLimitStore implements LimitStore {
         }
     }
 
+    /**
+     * What can be admitted outright is, by a plain statement; the rest is decided by the function, in a transaction of its
+     * own: an operation has one key then, and so does not care what became of the others.
+     */
     private List<Answer> answers(Connection connection, List<Operation> group) throws SQLException {
-        if (single.covers(group)) {
-            Answer answer = single.admit(connection, group.get(0).demands().get(0), durable, now());
-            if (answer != null) {
-                return List.of(answer);
+        PostgresCall call = new PostgresCall(group);
+        if (!upsert.covers(call)) {
+            return decided(connection, call, group);
+        }
+        Map<StateKey, Admission> admitted;
+        try (PreparedStatement statement = upsert.prepare(connection, call, durable, now());
+                ResultSet rows = statement.executeQuery()) {
+            admitted = new HashMap<>(call.keys().size() * 2);
+            while (rows.next()) {
+                admit(rows, call, admitted);
             }
         }
-        PostgresCall call = new PostgresCall(group);
+        List<Operation> rest = admitted.size() == call.keys().size() ? List.of() : withoutRoom(group, admitted);
+        Iterator<Answer> decided = rest.isEmpty()
+                ? Collections.emptyIterator()
+                : decided(connection, PostgresCall.oneByOne(rest), rest).iterator();
+        List<Answer> answers = new ArrayList<>(group.size());
+        for (Operation operation : group) {
+            Operation.Demand demand = operation.demands().get(0);
+            Admission admission = admitted.get(demand.key());
+            answers.add(
+                    admission == null
+                            ? decided.next()
+                            : new Answer(admission.now(), List.of(admission.next(demand.cost()))));
+        }
+        return answers;
+    }
+
+    private static List<Operation> withoutRoom(List<Operation> group, Map<StateKey, Admission> admitted) {
+        return group.stream()
+                .filter(operation ->
+                        !admitted.containsKey(operation.demands().get(0).key()))
+                .toList();
+    }
+
+    private List<Answer> decided(Connection connection, PostgresCall call, List<Operation> group) throws SQLException {
         call.requireKnownZones(connection, knownZones);
         try (PreparedStatement statement = connection.prepareStatement(call.linked() ? decideLinked : decide)) {
             call.bind(statement, durable, now());
             try (ResultSet rows = statement.executeQuery()) {
-                List<Answer> answers = answers(rows, call, group);
-                single.learn(group, answers);
-                return answers;
+                return answers(rows, call, group);
             }
         }
     }
 
     /** First come the states that were charged, each with all that the group takes of it; then the verdicts of the rest. */
-    private static List<Answer> answers(ResultSet rows, PostgresCall call, List<Operation> group) throws SQLException {
+    private List<Answer> answers(ResultSet rows, PostgresCall call, List<Operation> group) throws SQLException {
         Map<StateKey, Admission> admitted = new HashMap<>();
         boolean more = rows.next();
         for (; more && rows.getString(1) != null; more = rows.next()) {
-            StateKey key = new StateKey(rows.getString(1), rows.getString(2));
-            admitted.put(key, new Admission(call.limit(key), state(rows, call.limit(key)), call.total(key)));
+            admit(rows, call, admitted);
         }
         List<Answer> answers = new ArrayList<>(group.size());
         for (Operation operation : group) {
@@ -222,10 +254,17 @@ public final class PostgresLimitStore implements LimitStore {
                 } else {
                     throw new SQLException("the function answered fewer demands than it was given");
                 }
+                upsert.learn(demand.key(), verdicts.get(verdicts.size() - 1).allowed());
             }
             answers.add(new Answer(at, verdicts));
         }
         return answers;
+    }
+
+    private static void admit(ResultSet row, PostgresCall call, Map<StateKey, Admission> admitted) throws SQLException {
+        StateKey key = new StateKey(row.getString(1), row.getString(2));
+        Limit limit = call.limit(key);
+        admitted.put(key, new Admission(limit, state(row, limit), call.total(key)));
     }
 
     private static State state(ResultSet row, Limit limit) throws SQLException {
