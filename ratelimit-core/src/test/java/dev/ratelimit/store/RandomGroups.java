@@ -72,7 +72,16 @@ final class RandomGroups {
 
     List<Operation> next() {
         moveClock();
-        int size = random.nextInt(3) == 0 ? 1 : 1 + random.nextInt(60);
+        group = switch (random.nextInt(6)) {
+            case 0, 1 -> mixed(1);
+            case 2 -> plain(List.of(current.get(random.nextInt(LIMITS))));
+            case 3 -> plain(current);
+            default -> mixed(1 + random.nextInt(60));
+        };
+        return group;
+    }
+
+    private List<Operation> mixed(int size) {
         List<Operation> operations = new ArrayList<>(size);
         while (operations.size() < size) {
             if (random.nextInt(60) == 0) {
@@ -80,8 +89,19 @@ final class RandomGroups {
             }
             operations.add(operation());
         }
-        group = operations;
-        return group;
+        return operations;
+    }
+
+    /** As most groups are: requests of one permit on one limit each, some of them of the same subject. */
+    private List<Operation> plain(List<Limit> asked) {
+        int size = 1 + random.nextInt(20);
+        List<Operation> operations = new ArrayList<>(size);
+        while (operations.size() < size) {
+            Limit limit = asked.get(random.nextInt(asked.size()));
+            Subject subject = SUBJECTS.get(random.nextInt(SUBJECTS.size()));
+            operations.add(new Operation(Operation.Kind.DECIDE, List.of(counted(new Demand(subject, limit, 1)))));
+        }
+        return operations;
     }
 
     /** Learns from the answers what can be settled and for how long to wait. */
