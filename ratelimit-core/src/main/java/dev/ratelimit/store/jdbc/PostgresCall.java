@@ -153,13 +153,23 @@ final class PostgresCall {
         return limitList;
     }
 
-    /** What the demands take of the key together. */
-    long total(StateKey of) {
-        return total[Objects.requireNonNull(keys.get(of)) - 1];
+    /** The number of the key in the list of keys. */
+    int number(StateKey of) {
+        return Objects.requireNonNull(keys.get(of)) - 1;
     }
 
-    Limit limit(StateKey of) {
-        return limitList.get(limitOfKey[Objects.requireNonNull(keys.get(of)) - 1] - 1);
+    /** The number of the key that a demand is on. */
+    int keyOf(int demand) {
+        return key[demand] - 1;
+    }
+
+    /** What the demands take of the key of that number together. */
+    long total(int number) {
+        return total[number];
+    }
+
+    Limit limit(int keyNumber) {
+        return limitList.get(limitOfKey[keyNumber] - 1);
     }
 
     /** The number of a thing in its list, counted from one as arrays are in SQL. */

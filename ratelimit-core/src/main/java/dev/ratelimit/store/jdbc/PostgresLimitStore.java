@@ -190,35 +190,28 @@ public final class PostgresLimitStore implements LimitStore {
         if (!upsert.covers(call)) {
             return decided(connection, call, group);
         }
-        Map<StateKey, Admission> admitted;
-        try (PreparedStatement statement = upsert.prepare(connection, call, durable, now());
-                ResultSet rows = statement.executeQuery()) {
-            admitted = new HashMap<>(call.keys().size() * 2);
-            while (rows.next()) {
-                admit(rows, call, admitted);
+        @Nullable Admission[] admitted = upsert.admit(connection, call, durable, now());
+        List<Operation> rest = new ArrayList<>();
+        for (int i = 0; i < group.size(); i++) {
+            if (admitted[call.keyOf(i)] == null) {
+                rest.add(group.get(i));
             }
         }
-        List<Operation> rest = admitted.size() == call.keys().size() ? List.of() : withoutRoom(group, admitted);
         Iterator<Answer> decided = rest.isEmpty()
                 ? Collections.emptyIterator()
                 : decided(connection, PostgresCall.oneByOne(rest), rest).iterator();
         List<Answer> answers = new ArrayList<>(group.size());
-        for (Operation operation : group) {
-            Operation.Demand demand = operation.demands().get(0);
-            Admission admission = admitted.get(demand.key());
+        for (int i = 0; i < group.size(); i++) {
+            Admission admission = admitted[call.keyOf(i)];
             answers.add(
                     admission == null
                             ? decided.next()
-                            : new Answer(admission.now(), List.of(admission.next(demand.cost()))));
+                            : new Answer(
+                                    admission.now(),
+                                    List.of(admission.next(
+                                            group.get(i).demands().get(0).cost()))));
         }
         return answers;
-    }
-
-    private static List<Operation> withoutRoom(List<Operation> group, Map<StateKey, Admission> admitted) {
-        return group.stream()
-                .filter(operation ->
-                        !admitted.containsKey(operation.demands().get(0).key()))
-                .toList();
     }
 
     private List<Answer> decided(Connection connection, PostgresCall call, List<Operation> group) throws SQLException {
@@ -263,8 +256,9 @@ public final class PostgresLimitStore implements LimitStore {
 
     private static void admit(ResultSet row, PostgresCall call, Map<StateKey, Admission> admitted) throws SQLException {
         StateKey key = new StateKey(row.getString(1), row.getString(2));
-        Limit limit = call.limit(key);
-        admitted.put(key, new Admission(limit, state(row, limit), call.total(key)));
+        int number = call.number(key);
+        Limit limit = call.limit(number);
+        admitted.put(key, new Admission(limit, state(row, limit), call.total(number)));
     }
 
     private static State state(ResultSet row, Limit limit) throws SQLException {

@@ -4,9 +4,13 @@ import dev.ratelimit.Algorithm;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Micros;
 import dev.ratelimit.Window;
+import dev.ratelimit.algorithm.Admission;
+import dev.ratelimit.algorithm.Log;
+import dev.ratelimit.algorithm.State;
 import dev.ratelimit.store.StateKey;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.util.ArrayList;
@@ -75,7 +79,7 @@ final class PostgresUpsert {
                     CASE WHEN :interval > 0 THEN state.last_allowed_at + :interval END,
                     CASE WHEN state.tokens < :max - excluded.tokens
                         THEN state.last_request_at + (:max - excluded.tokens - state.tokens + :rate - 1) / :rate END)
-            {returning}
+            RETURNING state.user_id, state.last_request_at, state.tokens
             """;
 
     /** The token bucket upside down. The water that a request may find before it is at most {@code ahead}. */
@@ -105,7 +109,7 @@ final class PostgresUpsert {
                     CASE WHEN :interval > 0 THEN state.last_allowed_at + :interval END,
                     state.last_request_at
                         + (greatest(state.tokens + excluded.tokens - :max, state.tokens - :ahead) + :rate - 1) / :rate)
-            {returning}
+            RETURNING state.user_id, state.last_request_at, state.tokens
             """;
 
     private static final String FIXED_WINDOW = """
@@ -131,7 +135,7 @@ final class PostgresUpsert {
                     CASE WHEN :interval > 0 THEN state.last_allowed_at + :interval END,
                     CASE WHEN state.request_count > :max - excluded.request_count
                         THEN state.last_request_at - state.last_request_at % :size + :size END)
-            {returning}
+            RETURNING state.user_id, state.last_request_at, state.request_count
             """;
 
     /** The product of two numbers may not fit into 64 bits; most often it need not be known. */
@@ -173,7 +177,7 @@ final class PostgresUpsert {
                             - div((:max - excluded.request_count)::numeric * :size,
                                 greatest(1, state.request_count))::bigint
                     END)
-            {returning}
+            RETURNING state.user_id, state.last_request_at, state.request_count, state.previous_count
             """;
 
     /** Eight bytes for each request of the window. The oldest that must have left it makes room. */
@@ -201,14 +205,8 @@ final class PostgresUpsert {
                         ('x' || encode(substring(state.log
                             FROM (length(state.log) + length(excluded.log) - :max * 8 - 7)::int FOR 8), 'hex')
                         )::bit(64)::bigint + :size END)
-            {returning}
+            RETURNING state.user_id, state.last_request_at, length(state.log) / 8
             """;
-
-    /** As the function answers for a row that was charged. */
-    private static final String RETURNING = """
-            RETURNING state.user_id, state.resource, state.last_request_at, state.window_start, state.window_size,
-                CASE WHEN state.log IS NULL THEN state.request_count ELSE length(state.log) / 8 END,
-                state.previous_count, state.tokens""";
 
     private static final Pattern ARGUMENT = Pattern.compile("(?<!:):([a-z]+)");
 
@@ -250,7 +248,6 @@ final class PostgresUpsert {
             String named = template.replace("{keys}", keys)
                     .replace("{settings}", SETTINGS)
                     .replace("{clock}", CLOCK)
-                    .replace("{returning}", RETURNING)
                     .replace("{table}", "{schema}.rate_limits")
                     .replace("{schema}", "\"" + schema + "\"");
             List<String> arguments = new ArrayList<>();
@@ -307,20 +304,48 @@ final class PostgresUpsert {
         return algorithm instanceof Algorithm.LeakyBucket ? leakyBucket : slidingLog;
     }
 
-    /** The statement for a group that is covered, with all that it is told. */
-    PreparedStatement prepare(Connection connection, PostgresCall call, boolean durable, @Nullable Long now)
+    /**
+     * Charges a group that is covered.
+     *
+     * @return what was charged, by the number of the key; nothing where a key had no room for all that is taken of it
+     */
+    @Nullable
+    Admission[] admit(Connection connection, PostgresCall call, boolean durable, @Nullable Long now)
             throws SQLException {
         Limit limit = call.limits().get(0);
         Statements statements = Objects.requireNonNull(statements(limit));
         Statement chosen = call.keys().size() == 1 ? statements.one() : statements.many();
-        PreparedStatement statement = connection.prepareStatement(chosen.sql());
-        try {
+        @Nullable Admission[] admitted = new @Nullable Admission[call.keys().size()];
+        try (PreparedStatement statement = connection.prepareStatement(chosen.sql())) {
             bind(statement, chosen.arguments(), call, limit, durable, now);
-            return statement;
-        } catch (SQLException | RuntimeException e) {
-            statement.close();
-            throw e;
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    int key = call.number(new StateKey(row.getString(1), limit.name()));
+                    admitted[key] = new Admission(limit, state(row, limit.algorithm()), call.total(key));
+                }
+            }
         }
+        return admitted;
+    }
+
+    /** The state after all was charged, as far as what was told follows from it. */
+    private static State state(ResultSet row, Algorithm algorithm) throws SQLException {
+        long at = row.getLong(2);
+        long size = PostgresNumbers.size(algorithm);
+        boolean bucket = algorithm instanceof Algorithm.TokenBucket || algorithm instanceof Algorithm.LeakyBucket;
+        boolean log = algorithm instanceof Algorithm.SlidingLog;
+        return new State(
+                algorithm.written(),
+                bucket || log ? at : at - at % size,
+                size,
+                bucket || log ? 0 : row.getLong(3),
+                algorithm instanceof Algorithm.SlidingWindow ? row.getLong(4) : 0,
+                bucket ? row.getLong(3) : 0,
+                log ? Log.of(at, row.getInt(3)) : Log.EMPTY,
+                0,
+                at,
+                at,
+                0);
     }
 
     private static void bind(
