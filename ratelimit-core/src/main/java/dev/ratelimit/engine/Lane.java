@@ -103,7 +103,7 @@ final class Lane {
         } catch (RejectedExecutionException e) {
             // Closed meanwhile: who still waits is told.
             for (List<Pending> group = nextGroup(); !group.isEmpty(); group = nextGroup()) {
-                group.forEach(pending -> pending.complete(UndecidedException.closed()));
+                Pending.complete(group, place -> UndecidedException.closed());
             }
         } catch (OutOfMemoryError e) {
             // No thread can be had: rather be late than leave those who wait, and all who come later, without anyone.
@@ -161,11 +161,9 @@ final class Lane {
             List<Answer> answers = store.decide(operations);
             // Here, and not where the answers arrive: a store that answers is not down because its callers have left.
             breaker.succeeded();
-            for (int i = 0; i < group.size(); i++) {
-                group.get(i).complete(answers.get(i));
-            }
+            Pending.complete(group, answers::get);
         } catch (RuntimeException | Error e) {
-            group.forEach(pending -> pending.complete(e));
+            Pending.complete(group, place -> e);
         }
     }
 }

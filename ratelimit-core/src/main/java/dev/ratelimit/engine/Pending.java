@@ -2,13 +2,27 @@ package dev.ratelimit.engine;
 
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.Operation;
+import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
-/** An operation that waits for its group, and the thread that waits with it. */
+/**
+ * An operation that waits for its group, and the thread that waits with it.
+ *
+ * <p>To wake a thread takes longer than to decide for it, and whoever wakes a whole group cannot take the next one meanwhile.
+ * So only the first few are woken by who has decided; each of them wakes some of the others before it goes on.
+ */
 final class Pending {
+
+    /** How many each wakes: few enough to take little time, so many that nobody is woken over more than two others. */
+    private static final int WOKEN_BY_EACH = 8;
+
+    /** In place of a result: nobody waits for it any more. */
+    private static final Object LEFT = new Object();
 
     final Operation operation;
     private final Thread waiter = Thread.currentThread();
@@ -17,7 +31,11 @@ final class Pending {
     private final @Nullable Consumer<Object> later;
 
     /** An {@link Answer} or a {@link Throwable}. */
-    private volatile @Nullable Object result;
+    private final AtomicReference<@Nullable Object> result = new AtomicReference<>();
+
+    // Written before the result.
+    private List<Pending> group = List.of();
+    private int place;
 
     Pending(Operation operation) {
         this(operation, null);
@@ -28,21 +46,47 @@ final class Pending {
         this.later = later;
     }
 
-    void complete(Object answerOrFailure) {
-        result = answerOrFailure;
+    /**
+     * Tells all of a group.
+     *
+     * @param results an answer or a failure for each place in the group
+     */
+    static void complete(List<Pending> group, IntFunction<Object> results) {
+        // From the last to the first: when somebody is awake, those that it wakes have their results.
+        for (int place = group.size() - 1; place >= 0; place--) {
+            group.get(place).complete(group, place, results.apply(place));
+        }
+        wake(group, 0);
+    }
+
+    private void complete(List<Pending> group, int place, Object answerOrFailure) {
+        this.group = group;
+        this.place = place;
+        boolean awaited = result.compareAndSet(null, answerOrFailure);
         if (later != null) {
             later.accept(answerOrFailure);
-            return;
         }
-        LockSupport.unpark(waiter);
+        if (!awaited || later != null) {
+            wakeOthers(); // which it will not do itself
+        }
+    }
+
+    private void wakeOthers() {
+        wake(group, WOKEN_BY_EACH * (place + 1));
+    }
+
+    private static void wake(List<Pending> group, int from) {
+        for (int place = from; place < Math.min(group.size(), from + WOKEN_BY_EACH); place++) {
+            LockSupport.unpark(group.get(place).waiter);
+        }
     }
 
     /** Waits until it is decided; {@code false} if the deadline comes first. An interrupt does not end the wait. */
     boolean await(long deadlineNanos) {
         boolean interrupted = false;
-        while (result == null) {
+        while (result.get() == null) {
             long left = deadlineNanos - System.nanoTime();
-            if (left <= 0) {
+            if (left <= 0 && result.compareAndSet(null, LEFT)) {
                 break;
             }
             LockSupport.parkNanos(this, left);
@@ -51,13 +95,17 @@ final class Pending {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
-        return result != null;
+        boolean decided = result.get() != LEFT;
+        if (decided) {
+            wakeOthers();
+        }
+        return decided;
     }
 
     Answer answer() throws UndecidedException {
-        if (result instanceof Answer answer) {
+        if (result.get() instanceof Answer answer) {
             return answer;
         }
-        throw UndecidedException.failed((Throwable) Objects.requireNonNull(result));
+        throw UndecidedException.failed((Throwable) Objects.requireNonNull(result.get()));
     }
 }

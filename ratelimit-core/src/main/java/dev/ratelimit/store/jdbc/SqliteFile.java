@@ -76,7 +76,17 @@ public final class SqliteFile {
 
     /** Connections to the file, each a new one. */
     public DataSource dataSource() {
+        return dataSource(new SQLiteConfig());
+    }
+
+    /** The same for the live state, of which no statement generates a key; the driver need not look for one. */
+    DataSource stateDataSource() {
         SQLiteConfig config = new SQLiteConfig();
+        config.setGetGeneratedKeys(false);
+        return dataSource(config);
+    }
+
+    private DataSource dataSource(SQLiteConfig config) {
         config.setBusyTimeout((int) busyTimeout.toMillis());
         config.setSynchronous(
                 synchronous == Synchronous.FULL

@@ -66,6 +66,7 @@ public final class SqliteLimitStore implements LimitStore {
             SqliteSession writer = session();
             try {
                 writer.begin();
+                writer.fetch(group);
                 List<Answer> answers = new GroupArithmetic(writer, Micros.of(clock.instant())).decide(group);
                 writer.commit();
                 return answers;
@@ -113,7 +114,7 @@ public final class SqliteLimitStore implements LimitStore {
     }
 
     Connection connect() throws SQLException {
-        Connection connection = file.dataSource().getConnection();
+        Connection connection = file.stateDataSource().getConnection();
         DatabaseProduct.of(connection);
         return connection;
     }

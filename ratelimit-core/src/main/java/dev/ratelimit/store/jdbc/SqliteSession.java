@@ -4,13 +4,18 @@ import dev.ratelimit.algorithm.Log;
 import dev.ratelimit.algorithm.State;
 import dev.ratelimit.algorithm.Violations;
 import dev.ratelimit.store.GroupArithmetic;
+import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.StateKey;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,10 +26,21 @@ final class SqliteSession implements GroupArithmetic.Rows {
 
     private static final String SELECT_STATE = """
             SELECT algorithm, window_start, window_size, request_count, previous_count, tokens, log, blocked_until,
-                   last_request_at, last_allowed_at, expires_at
+                   last_request_at, last_allowed_at
             FROM rate_limits
             WHERE user_id = ? AND resource = ?
             """;
+
+    // A query costs more in the driver than in the database: so the rows of a group are asked for together.
+
+    private static final String SELECT_STATES = """
+            SELECT algorithm, window_start, window_size, request_count, previous_count, tokens, log, blocked_until,
+                   last_request_at, last_allowed_at, user_id
+            FROM rate_limits
+            WHERE resource = ? AND user_id IN (%s)
+            """;
+
+    private static final int MOST_AT_ONCE = 64;
 
     private static final String WRITE_STATE = """
             INSERT INTO rate_limits (algorithm, window_start, window_size, request_count, previous_count, tokens, log,
@@ -103,6 +119,9 @@ final class SqliteSession implements GroupArithmetic.Rows {
     private final PreparedStatement writeViolations;
     private final PreparedStatement deleteViolations;
 
+    /** Those that ask for several rows, by how many. */
+    private final Map<Integer, PreparedStatement> selectStates = new HashMap<>();
+
     /** The rows as they are in the file; what does not exist there is not in here. */
     private final Map<StateKey, State> stored = new HashMap<>();
 
@@ -131,10 +150,82 @@ final class SqliteSession implements GroupArithmetic.Rows {
     }
 
     void commit() throws SQLException {
+        boolean buckets = false;
+        boolean windows = false;
         for (Map.Entry<StateKey, State> row : changed.entrySet()) {
-            writeNow(row.getKey(), row.getValue());
+            StateKey key = row.getKey();
+            State state = row.getValue();
+            if (!isCounted(stored.get(key), state)) {
+                writeState(key, state);
+            } else if (state.algorithm().endsWith("-bucket")) {
+                addBucket(key, state);
+                buckets = true;
+            } else {
+                addWindow(key, state);
+                windows = true;
+            }
+        }
+        if (buckets) {
+            writeBucket.executeBatch();
+        }
+        if (windows) {
+            writeWindow.executeBatch();
         }
         commit.executeUpdate();
+    }
+
+    /** Whether only that has changed which every decision changes, of a row that exists. */
+    private static boolean isCounted(@Nullable State before, State after) {
+        return before != null
+                && (after.algorithm().endsWith("-bucket") || after.algorithm().endsWith("-window"))
+                && before.algorithm().equals(after.algorithm())
+                && before.windowSize() == after.windowSize()
+                && before.blockedUntil() == after.blockedUntil();
+    }
+
+    /** Reads the rows of a group at once. */
+    void fetch(List<Operation> group) throws SQLException {
+        if (group.size() == 1) {
+            return;
+        }
+        Map<String, Set<String>> subjects = new HashMap<>();
+        for (Operation operation : group) {
+            for (Operation.Demand demand : operation.demands()) {
+                subjects.computeIfAbsent(demand.limit().name(), name -> new LinkedHashSet<>())
+                        .add(demand.subject().text());
+            }
+        }
+        for (Map.Entry<String, Set<String>> limit : subjects.entrySet()) {
+            List<String> all = List.copyOf(limit.getValue());
+            for (int from = 0; from < all.size(); from += MOST_AT_ONCE) {
+                fetch(limit.getKey(), all.subList(from, Math.min(all.size(), from + MOST_AT_ONCE)));
+            }
+        }
+    }
+
+    private void fetch(String limit, List<String> subjects) throws SQLException {
+        // The next power of two: so there are few statements, and the last subject is named more than once.
+        int size = Integer.highestOneBit(2 * subjects.size() - 1);
+        PreparedStatement select = selectStates.get(size);
+        if (select == null) {
+            select = connection.prepareStatement(SELECT_STATES.formatted("?" + ", ?".repeat(size - 1)));
+            selectStates.put(size, select);
+        }
+        select.setString(1, limit);
+        for (int i = 0; i < size; i++) {
+            select.setString(i + 2, subjects.get(Math.min(i, subjects.size() - 1)));
+        }
+        for (String subject : subjects) {
+            read.put(new StateKey(subject, limit), State.FRESH);
+        }
+        try (ResultSet row = select.executeQuery()) {
+            while (row.next()) {
+                StateKey key = new StateKey(row.getString(11), limit);
+                State state = read(row);
+                read.put(key, state);
+                stored.put(key, state);
+            }
+        }
     }
 
     @Override
@@ -192,21 +283,7 @@ final class SqliteSession implements GroupArithmetic.Rows {
         changed.put(key, state);
     }
 
-    private void writeNow(StateKey key, State state) throws SQLException {
-        State before = stored.get(key);
-        if (before != null
-                && before.algorithm().equals(state.algorithm())
-                && before.windowSize() == state.windowSize()
-                && before.blockedUntil() == state.blockedUntil()) {
-            if (state.algorithm().endsWith("-bucket")) {
-                writeBucket(key, state);
-                return;
-            }
-            if (state.algorithm().endsWith("-window")) {
-                writeWindow(key, state);
-                return;
-            }
-        }
+    private void writeState(StateKey key, State state) throws SQLException {
         writeState.setString(1, state.algorithm());
         writeState.setLong(2, state.windowStart());
         writeState.setLong(3, state.windowSize());
@@ -224,7 +301,7 @@ final class SqliteSession implements GroupArithmetic.Rows {
         writeState.executeUpdate();
     }
 
-    private void writeBucket(StateKey key, State state) throws SQLException {
+    private void addBucket(StateKey key, State state) throws SQLException {
         writeBucket.setLong(1, state.windowStart());
         writeBucket.setLong(2, state.tokens());
         writeBucket.setLong(3, state.last());
@@ -232,10 +309,10 @@ final class SqliteSession implements GroupArithmetic.Rows {
         writeBucket.setLong(5, state.expiresAt());
         writeBucket.setString(6, key.subject());
         writeBucket.setString(7, key.limit());
-        writeBucket.executeUpdate();
+        writeBucket.addBatch();
     }
 
-    private void writeWindow(StateKey key, State state) throws SQLException {
+    private void addWindow(StateKey key, State state) throws SQLException {
         writeWindow.setLong(1, state.windowStart());
         writeWindow.setLong(2, state.count());
         writeWindow.setLong(3, state.previous());
@@ -244,7 +321,7 @@ final class SqliteSession implements GroupArithmetic.Rows {
         writeWindow.setLong(6, state.expiresAt());
         writeWindow.setString(7, key.subject());
         writeWindow.setString(8, key.limit());
-        writeWindow.executeUpdate();
+        writeWindow.addBatch();
     }
 
     @Override
