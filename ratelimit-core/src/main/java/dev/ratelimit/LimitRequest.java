@@ -45,14 +45,15 @@ public final class LimitRequest {
     private final FailurePolicy onFailure;
     private final @Nullable String tier;
 
+    /** Lists that nobody changes. */
     private LimitRequest(
             List<Item> items,
             List<Item> shadows,
             Duration retryAfterFloor,
             FailurePolicy onFailure,
             @Nullable String tier) {
-        this.items = List.copyOf(items);
-        this.shadows = List.copyOf(shadows);
+        this.items = items;
+        this.shadows = shadows;
         this.retryAfterFloor = retryAfterFloor;
         this.onFailure = onFailure;
         this.tier = tier;
@@ -83,9 +84,16 @@ public final class LimitRequest {
             throw new IllegalArgumentException("limit '" + added.limitName() + "' is asked twice for subject '"
                     + added.subject() + "' in one request; ask once and give the cost");
         }
+        return new LimitRequest(and(items, added), shadows, retryAfterFloor, onFailure, tier);
+    }
+
+    private static List<Item> and(List<Item> items, Item added) {
+        if (items.isEmpty()) {
+            return List.of(added);
+        }
         List<Item> all = new ArrayList<>(items);
         all.add(added);
-        return new LimitRequest(all, shadows, retryAfterFloor, onFailure, tier);
+        return List.copyOf(all);
     }
 
     /** Whether the limit of that name is asked for the subject. */
@@ -110,9 +118,8 @@ public final class LimitRequest {
                 return this;
             }
         }
-        List<Item> all = new ArrayList<>(shadows);
-        all.add(new Item(subject, limit.name(), limit, null, rule));
-        return new LimitRequest(items, all, retryAfterFloor, onFailure, tier);
+        Item added = new Item(subject, limit.name(), limit, null, rule);
+        return new LimitRequest(items, and(shadows, added), retryAfterFloor, onFailure, tier);
     }
 
     /** The same request at that cost on the limit that was named last. */
@@ -133,7 +140,7 @@ public final class LimitRequest {
     private LimitRequest withLast(Item item) {
         List<Item> all = new ArrayList<>(items);
         all.set(all.size() - 1, item);
-        return new LimitRequest(all, shadows, retryAfterFloor, onFailure, tier);
+        return new LimitRequest(List.copyOf(all), shadows, retryAfterFloor, onFailure, tier);
     }
 
     /** The same request; if it is denied, it is told to come back no sooner than this. */

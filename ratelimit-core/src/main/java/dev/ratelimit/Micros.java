@@ -24,12 +24,12 @@ public final class Micros {
     }
 
     public static Instant toInstant(long micros) {
-        return Instant.ofEpochSecond(
-                Math.floorDiv(micros, PER_SECOND), Math.floorMod(micros, PER_SECOND) * NANOS_PER_MICRO);
+        long seconds = Math.floorDiv(micros, PER_SECOND);
+        return Instant.ofEpochSecond(seconds, (micros - seconds * PER_SECOND) * NANOS_PER_MICRO);
     }
 
     public static Duration toDuration(long micros) {
-        return Duration.ofSeconds(
-                Math.floorDiv(micros, PER_SECOND), Math.floorMod(micros, PER_SECOND) * NANOS_PER_MICRO);
+        long seconds = Math.floorDiv(micros, PER_SECOND);
+        return Duration.ofSeconds(seconds, (micros - seconds * PER_SECOND) * NANOS_PER_MICRO);
     }
 }

@@ -32,9 +32,9 @@ import javax.sql.DataSource;
  */
 public final class Compare {
 
-    private static final int REPETITIONS = 3;
-    private static final double WARM_UP = 1.0;
-    private static final double SECONDS = 1.6;
+    private static final int REPETITIONS = 5;
+    private static final double WARM_UP = 3.0;
+    private static final double SECONDS = 1.2;
 
     private static final int KEYS = 10_000;
 

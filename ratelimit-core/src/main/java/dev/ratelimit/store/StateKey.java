@@ -13,4 +13,14 @@ public record StateKey(String subject, String limit) {
     public static StateKey of(Subject subject, String limit) {
         return new StateKey(subject.text(), limit);
     }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof StateKey key && subject.equals(key.subject) && limit.equals(key.limit);
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * subject.hashCode() + limit.hashCode();
+    }
 }

@@ -15,7 +15,7 @@ import java.util.stream.IntStream;
 /** The rate limiter of this project on one of its stores; one instance or several. */
 public final class Ours implements Peer {
 
-    private final List<StoreRateLimiter> instances;
+    private final StoreRateLimiter[] instances;
     private final Subject[] subjects;
     private final List<Limit> limits;
     private final AutoCloseable underneath;
@@ -31,7 +31,7 @@ public final class Ours implements Peer {
         Grouping grouping = Grouping.DEFAULT.withGroupsInFlight(groups).withDeadline(Duration.ofSeconds(30));
         this.instances = stores.stream()
                 .map(store -> new StoreRateLimiter(store, Limits.of(limits), grouping))
-                .toList();
+                .toArray(StoreRateLimiter[]::new);
         this.limits = List.copyOf(limits);
         this.underneath = underneath;
         this.subjects = new Subject[keys];
@@ -42,15 +42,17 @@ public final class Ours implements Peer {
 
     @Override
     public boolean decide(int key) {
-        Thread caller = Thread.currentThread();
-        StoreRateLimiter instance = instances.size() == 1
-                ? instances.get(0)
-                : instances.get(Math.floorMod(System.identityHashCode(caller), instances.size()));
-        Decision decision = instance.decide(request(key));
+        Decision decision = instance().decide(request(key));
         if (!decision.outcome().isDecided()) {
             throw new IllegalStateException("no decision: " + decision, decision.failure());
         }
         return decision.allowed();
+    }
+
+    private StoreRateLimiter instance() {
+        return instances.length == 1
+                ? instances[0]
+                : instances[Math.floorMod(System.identityHashCode(Thread.currentThread()), instances.length)];
     }
 
     private LimitRequest request(int key) {
@@ -67,8 +69,7 @@ public final class Ours implements Peer {
         Limit limit = limits.get(0);
         return limit.lease().isNone()
                 ? limit.capacity()
-                        - instances
-                                .get(0)
+                        - instances[0]
                                 .peek(LimitRequest.of(subjects[key], limit))
                                 .remaining()
                         - chargedBefore
@@ -78,9 +79,8 @@ public final class Ours implements Peer {
     /** Charges every key that much in advance. */
     public Ours charged(long cost) {
         IntStream.range(0, subjects.length).parallel().forEach(key -> {
-            Decision decision = instances
-                    .get(0)
-                    .decide(LimitRequest.of(subjects[key], limits.get(0)).cost(cost));
+            Decision decision = instances[0].decide(
+                    LimitRequest.of(subjects[key], limits.get(0)).cost(cost));
             if (!decision.allowed()) {
                 throw new IllegalStateException("not charged: " + decision);
             }
@@ -91,7 +91,9 @@ public final class Ours implements Peer {
 
     @Override
     public void close() throws Exception {
-        instances.forEach(StoreRateLimiter::close);
+        for (StoreRateLimiter instance : instances) {
+            instance.close();
+        }
         underneath.close();
     }
 }
