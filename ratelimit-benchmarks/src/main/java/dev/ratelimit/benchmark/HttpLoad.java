@@ -23,7 +23,8 @@ import java.util.concurrent.TimeUnit;
 final class HttpLoad {
 
     private static final int CONNECTIONS = 16;
-    private static final int REPETITIONS = 3;
+    private static final int REPETITIONS = 5;
+    private static final double WARM_UP = 12;
     private static final double SECONDS = 1.5;
 
     private HttpLoad() {}
@@ -60,7 +61,7 @@ final class HttpLoad {
                 Sample sample = Sample.start(jar, servers.folder(), kind.getValue());
                 running.put(kind.getKey(), sample);
                 measured.put(kind.getKey(), new ArrayList<>());
-                run(sample.port, 3);
+                run(sample.port, WARM_UP);
             }
             for (int repetition = 0; repetition < REPETITIONS; repetition++) {
                 for (Map.Entry<String, Sample> one : running.entrySet()) {

@@ -72,10 +72,12 @@ final class RandomGroups {
 
     List<Operation> next() {
         moveClock();
-        group = switch (random.nextInt(6)) {
+        group = switch (random.nextInt(8)) {
             case 0, 1 -> mixed(1);
-            case 2 -> plain(List.of(current.get(random.nextInt(LIMITS))));
-            case 3 -> plain(current);
+            case 2 -> plain(List.of(current.get(random.nextInt(LIMITS))), 1);
+            case 3 -> plain(current, 1);
+            case 4 -> plain(ofOneAlgorithm(), 1);
+            case 5 -> plain(ofOneAlgorithm(), 3);
             default -> mixed(1 + random.nextInt(60));
         };
         return group;
@@ -92,14 +94,26 @@ final class RandomGroups {
         return operations;
     }
 
-    /** As most groups are: requests of one permit on one limit each, some of them of the same subject. */
-    private List<Operation> plain(List<Limit> asked) {
+    private List<Limit> ofOneAlgorithm() {
+        String algorithm = current.get(random.nextInt(LIMITS)).algorithm().written();
+        return current.stream()
+                .filter(limit -> limit.algorithm().written().equals(algorithm))
+                .toList();
+    }
+
+    /** As most groups are: requests of one permit each, some of them of the same subject; on so many limits at most. */
+    private List<Operation> plain(List<Limit> asked, int mostLimits) {
         int size = 1 + random.nextInt(20);
         List<Operation> operations = new ArrayList<>(size);
         while (operations.size() < size) {
-            Limit limit = asked.get(random.nextInt(asked.size()));
-            Subject subject = SUBJECTS.get(random.nextInt(SUBJECTS.size()));
-            operations.add(new Operation(Operation.Kind.DECIDE, List.of(counted(new Demand(subject, limit, 1)))));
+            int limitsEach = 1 + random.nextInt(Math.min(mostLimits, asked.size()));
+            int first = random.nextInt(asked.size());
+            List<Demand> list = new ArrayList<>();
+            for (int i = 0; i < limitsEach; i++) {
+                Limit limit = asked.get((first + i) % asked.size());
+                list.add(counted(new Demand(SUBJECTS.get(random.nextInt(SUBJECTS.size())), limit, 1)));
+            }
+            operations.add(new Operation(Operation.Kind.DECIDE, list));
         }
         return operations;
     }

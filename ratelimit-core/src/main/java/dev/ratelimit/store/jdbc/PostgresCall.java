@@ -192,12 +192,8 @@ final class PostgresCall {
         } else {
             statement.setLong(p++, now);
         }
-        String[] resources = new String[keyList.size()];
-        for (int i = 0; i < resources.length; i++) {
-            resources[i] = keyList.get(i).limit();
-        }
         statement.setObject(p++, subjects());
-        statement.setObject(p++, resources);
+        statement.setObject(p++, resources());
         statement.setObject(p++, writes);
         if (admissible) {
             statement.setObject(p++, limitOfKey);
@@ -224,6 +220,15 @@ final class PostgresCall {
             subjects[i] = keyList.get(i).subject();
         }
         return subjects;
+    }
+
+    /** The name of the limit of each key. */
+    String[] resources() {
+        String[] resources = new String[keyList.size()];
+        for (int i = 0; i < resources.length; i++) {
+            resources[i] = keyList.get(i).limit();
+        }
+        return resources;
     }
 
     /** What is taken of each key, in the units of its limit. */

@@ -23,11 +23,13 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
@@ -183,12 +185,16 @@ public final class PostgresLimitStore implements LimitStore {
 
     /**
      * What can be admitted outright is, by a plain statement; the rest is decided by the function, in a transaction of its
-     * own: an operation has one key then, and so does not care what became of the others.
+     * own: an operation with one key does not care what became of the others.
      */
     private List<Answer> answers(Connection connection, List<Operation> group) throws SQLException {
         PostgresCall call = new PostgresCall(group);
         if (!upsert.covers(call)) {
             return decided(connection, call, group);
+        }
+        if (call.linked()) {
+            List<Answer> admitted = connection.getAutoCommit() ? admittedTogether(connection, call, group) : null;
+            return admitted != null ? admitted : decided(connection, call, group);
         }
         @Nullable Admission[] admitted = upsert.admit(connection, call, durable, now());
         List<Operation> rest = new ArrayList<>();
@@ -202,16 +208,49 @@ public final class PostgresLimitStore implements LimitStore {
                 : decided(connection, PostgresCall.oneByOne(rest), rest).iterator();
         List<Answer> answers = new ArrayList<>(group.size());
         for (int i = 0; i < group.size(); i++) {
-            Admission admission = admitted[call.keyOf(i)];
-            answers.add(
-                    admission == null
-                            ? decided.next()
-                            : new Answer(
-                                    admission.now(),
-                                    List.of(admission.next(
-                                            group.get(i).demands().get(0).cost()))));
+            answers.add(admitted[call.keyOf(i)] == null ? decided.next() : admitted(call, admitted, i, group.get(i)));
         }
         return answers;
+    }
+
+    /** Admits operations over several keys, all of them or, with {@code null} for an answer, none. */
+    private @Nullable List<Answer> admittedTogether(Connection connection, PostgresCall call, List<Operation> group)
+            throws SQLException {
+        connection.setAutoCommit(false);
+        try {
+            @Nullable Admission[] admitted = upsert.admit(connection, call, durable, now());
+            if (Arrays.asList(admitted).contains(null)) {
+                connection.rollback();
+                return null;
+            }
+            connection.commit();
+            List<Answer> answers = new ArrayList<>(group.size());
+            int demand = 0;
+            for (Operation operation : group) {
+                answers.add(admitted(call, admitted, demand, operation));
+                demand += operation.demands().size();
+            }
+            return answers;
+        } catch (SQLException e) {
+            connection.rollback();
+            throw e;
+        } finally {
+            connection.setAutoCommit(true);
+        }
+    }
+
+    /**
+     * @param first the number of the operation's first demand
+     */
+    private static Answer admitted(PostgresCall call, @Nullable Admission[] admitted, int first, Operation operation) {
+        long at = 0;
+        List<Verdict> verdicts = new ArrayList<>(operation.demands().size());
+        for (int i = 0; i < operation.demands().size(); i++) {
+            Admission admission = Objects.requireNonNull(admitted[call.keyOf(first + i)]);
+            at = Math.max(at, admission.now());
+            verdicts.add(admission.next(operation.demands().get(i).cost()));
+        }
+        return new Answer(at, verdicts);
     }
 
     private List<Answer> decided(Connection connection, PostgresCall call, List<Operation> group) throws SQLException {

@@ -14,18 +14,22 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Admits what has room, of a group on one limit, with one plain statement: for a lone request it costs little more than an
- * update of one row, and for many it is the cheapest way to write as many rows. It charges each key with all that the group
- * takes of it and writes the rows that the function would have written. A key that has no room for all of it is left as it
- * is, and its requests to the function: also after a penalty has begun, for a limit with a new rate, for a clock that was set
- * back.
+ * Admits what has room, of a group on limits of one algorithm, with one plain statement: for a lone request it costs little
+ * more than an update of one row, and for many it is the cheapest way to write as many rows. It charges each key with all
+ * that the group takes of it and writes the rows that the function would have written. A key that has no room for all of it
+ * is left as it is, and its requests to the function: also after a penalty has begun, for a limit with a new rate, for a
+ * clock that was set back.
  *
  * <p>Rows are taken in the order of their keys. The clock is read when the row is locked. Whether there is room is asked as:
  * is it later than the first moment with room? That moment is known from the row alone, and what has room once has room
@@ -44,11 +48,18 @@ final class PostgresUpsert {
 
     /** The one key, and what is taken of it. */
     private static final String ONE_KEY = """
-            SELECT :subject::text AS subject, :take::bigint AS take, {clock} AS clock WHERE {settings}""";
+            SELECT :subject::text AS subject, :resource::text AS resource, :take::bigint AS take, {clock} AS clock
+                WHERE {settings}""";
 
     /** Each key, and what is taken of it, in the order in which all groups take them. */
     private static final String MANY_KEYS = """
-            SELECT key.subject, key.take, {clock} AS clock
+            SELECT key.subject, key.resource, key.take, {clock} AS clock
+                FROM unnest(:subjects, :resources, :takes) AS key (subject, resource, take) WHERE {settings}
+                ORDER BY key.subject COLLATE "C", key.resource COLLATE "C" OFFSET 0""";
+
+    /** The same where all are on one limit. */
+    private static final String MANY_SUBJECTS = """
+            SELECT key.subject, :resource::text AS resource, key.take, {clock} AS clock
                 FROM unnest(:subjects, :takes) AS key (subject, take) WHERE {settings}
                 ORDER BY key.subject COLLATE "C" OFFSET 0""";
 
@@ -57,7 +68,7 @@ final class PostgresUpsert {
             INSERT INTO {table} AS state
                 (user_id, resource, algorithm, window_start, window_size, tokens, last_request_at, last_allowed_at,
                  expires_at)
-            SELECT key.subject, :resource, 'token-bucket', key.clock, :size, :max - key.take, key.clock, key.clock,
+            SELECT key.subject, key.resource, 'token-bucket', key.clock, :size, :max - key.take, key.clock, key.clock,
                    key.clock + greatest((key.take + :rate - 1) / :rate, :interval)
             FROM ({keys}) key
             ON CONFLICT (user_id, resource) DO UPDATE
@@ -79,7 +90,7 @@ final class PostgresUpsert {
                     CASE WHEN :interval > 0 THEN state.last_allowed_at + :interval END,
                     CASE WHEN state.tokens < :max - excluded.tokens
                         THEN state.last_request_at + (:max - excluded.tokens - state.tokens + :rate - 1) / :rate END)
-            RETURNING state.user_id, state.last_request_at, state.tokens
+            RETURNING state.user_id, state.last_request_at, state.tokens{resource}
             """;
 
     /** The token bucket upside down. The water that a request may find before it is at most {@code ahead}. */
@@ -87,7 +98,7 @@ final class PostgresUpsert {
             INSERT INTO {table} AS state
                 (user_id, resource, algorithm, window_start, window_size, tokens, last_request_at, last_allowed_at,
                  expires_at)
-            SELECT key.subject, :resource, 'leaky-bucket', key.clock, :size, key.take, key.clock, key.clock,
+            SELECT key.subject, key.resource, 'leaky-bucket', key.clock, :size, key.take, key.clock, key.clock,
                    key.clock + greatest((key.take + :rate - 1) / :rate, :interval)
             FROM ({keys}) key
             ON CONFLICT (user_id, resource) DO UPDATE
@@ -109,14 +120,14 @@ final class PostgresUpsert {
                     CASE WHEN :interval > 0 THEN state.last_allowed_at + :interval END,
                     state.last_request_at
                         + (greatest(state.tokens + excluded.tokens - :max, state.tokens - :ahead) + :rate - 1) / :rate)
-            RETURNING state.user_id, state.last_request_at, state.tokens
+            RETURNING state.user_id, state.last_request_at, state.tokens{resource}
             """;
 
     private static final String FIXED_WINDOW = """
             INSERT INTO {table} AS state
                 (user_id, resource, algorithm, window_start, window_size, request_count, last_request_at,
                  last_allowed_at, expires_at)
-            SELECT key.subject, :resource, 'fixed-window', key.clock - key.clock % :size, :size, key.take, key.clock,
+            SELECT key.subject, key.resource, 'fixed-window', key.clock - key.clock % :size, :size, key.take, key.clock,
                    key.clock, greatest(key.clock - key.clock % :size + :size, key.clock + :interval)
             FROM ({keys}) key
             ON CONFLICT (user_id, resource) DO UPDATE
@@ -135,7 +146,7 @@ final class PostgresUpsert {
                     CASE WHEN :interval > 0 THEN state.last_allowed_at + :interval END,
                     CASE WHEN state.request_count > :max - excluded.request_count
                         THEN state.last_request_at - state.last_request_at % :size + :size END)
-            RETURNING state.user_id, state.last_request_at, state.request_count
+            RETURNING state.user_id, state.last_request_at, state.request_count{resource}
             """;
 
     /** The product of two numbers may not fit into 64 bits; most often it need not be known. */
@@ -143,7 +154,7 @@ final class PostgresUpsert {
             INSERT INTO {table} AS state
                 (user_id, resource, algorithm, window_start, window_size, request_count, last_request_at,
                  last_allowed_at, expires_at)
-            SELECT key.subject, :resource, 'sliding-window', key.clock - key.clock % :size, :size, key.take, key.clock,
+            SELECT key.subject, key.resource, 'sliding-window', key.clock - key.clock % :size, :size, key.take, key.clock,
                    key.clock, greatest(key.clock - key.clock % :size + 2 * :size, key.clock + :interval)
             FROM ({keys}) key
             ON CONFLICT (user_id, resource) DO UPDATE
@@ -177,14 +188,14 @@ final class PostgresUpsert {
                             - div((:max - excluded.request_count)::numeric * :size,
                                 greatest(1, state.request_count))::bigint
                     END)
-            RETURNING state.user_id, state.last_request_at, state.request_count, state.previous_count
+            RETURNING state.user_id, state.last_request_at, state.request_count, state.previous_count{resource}
             """;
 
     /** Eight bytes for each request of the window. The oldest that must have left it makes room. */
     private static final String SLIDING_LOG = """
             INSERT INTO {table} AS state
                 (user_id, resource, algorithm, window_start, window_size, log, last_request_at, last_allowed_at, expires_at)
-            SELECT key.subject, :resource, 'sliding-log', key.clock, :size,
+            SELECT key.subject, key.resource, 'sliding-log', key.clock, :size,
                    decode(repeat(encode(int8send(key.clock), 'hex'), key.take::int), 'hex'), key.clock, key.clock,
                    key.clock + greatest(:size, :interval)
             FROM ({keys}) key
@@ -205,12 +216,22 @@ final class PostgresUpsert {
                         ('x' || encode(substring(state.log
                             FROM (length(state.log) + length(excluded.log) - :max * 8 - 7)::int FOR 8), 'hex')
                         )::bit(64)::bigint + :size END)
-            RETURNING state.user_id, state.last_request_at, length(state.log) / 8
+            RETURNING state.user_id, state.last_request_at, length(state.log) / 8{resource}
             """;
 
-    private static final Pattern ARGUMENT = Pattern.compile("(?<!:):([a-z]+)");
+    /** The numbers of a limit. */
+    private static final List<String> NUMBERS = List.of("max", "size", "rate", "ahead", "interval");
+
+    private static final Pattern NUMBER = Pattern.compile("(?<!:):(" + String.join("|", NUMBERS) + ")\\b");
+    private static final Pattern ARGUMENT = Pattern.compile("(?<!:):([a-z]+)([0-9]*)");
+
+    /** With more limits than these in a group, telling them apart costs more than the function does. */
+    private static final int MOST_LIMITS = 4;
 
     private static final int REMEMBERED = 1 << 12;
+
+    private final String schema;
+    private final Map<Shape, Statement> statements = new ConcurrentHashMap<>();
 
     /**
      * The hashes of keys that had no room when they were last asked, each in the place that its hash gives. A group with
@@ -219,53 +240,77 @@ final class PostgresUpsert {
      */
     private final AtomicIntegerArray withoutRoom = new AtomicIntegerArray(REMEMBERED);
 
-    private final Statements tokenBucket;
-    private final Statements leakyBucket;
-    private final Statements fixedWindow;
-    private final Statements slidingWindow;
-    private final Statements slidingLog;
-
     PostgresUpsert(String schema) {
-        this.tokenBucket = Statements.of(TOKEN_BUCKET, schema);
-        this.leakyBucket = Statements.of(LEAKY_BUCKET, schema);
-        this.fixedWindow = Statements.of(FIXED_WINDOW, schema);
-        this.slidingWindow = Statements.of(SLIDING_WINDOW, schema);
-        this.slidingLog = Statements.of(SLIDING_LOG, schema);
+        this.schema = schema;
     }
 
-    /** The statement of an algorithm, for one key and for many. */
-    private record Statements(Statement one, Statement many) {
+    /**
+     * What a statement depends on.
+     *
+     * @param template that of the algorithm
+     * @param differing the numbers in which the limits differ
+     */
+    private record Shape(String template, boolean oneKey, int limits, Set<String> differing) {}
 
-        static Statements of(String template, String schema) {
-            return new Statements(Statement.of(template, ONE_KEY, schema), Statement.of(template, MANY_KEYS, schema));
-        }
+    /** A statement with its arguments, in the order in which they occur. */
+    private record Statement(String sql, List<Argument> arguments) {}
+
+    /**
+     * @param limit whose it is
+     */
+    private record Argument(String name, int limit) {}
+
+    private Statement statement(Shape shape) {
+        String keys = shape.oneKey() ? ONE_KEY : shape.limits() == 1 ? MANY_SUBJECTS : MANY_KEYS;
+        int conflict = shape.template().indexOf("ON CONFLICT");
+        String named = (numbers(shape, shape.template().substring(0, conflict), "key.resource")
+                        + numbers(shape, shape.template().substring(conflict), "state.resource"))
+                .replace("{keys}", keys)
+                .replace("{settings}", SETTINGS)
+                .replace("{clock}", CLOCK)
+                .replace("{resource}", shape.limits() == 1 ? "" : ", state.resource")
+                .replace("{table}", "{schema}.rate_limits")
+                .replace("{schema}", "\"" + schema + "\"");
+        List<Argument> arguments = new ArrayList<>();
+        String positional = ARGUMENT.matcher(named).replaceAll(found -> {
+            arguments.add(
+                    new Argument(found.group(1), found.group(2).isEmpty() ? 0 : Integer.parseInt(found.group(2)) - 1));
+            return "?";
+        });
+        return new Statement(positional, List.copyOf(arguments));
     }
 
-    /** A statement with its arguments, by name in the order in which they occur. */
-    private record Statement(String sql, List<String> arguments) {
-
-        static Statement of(String template, String keys, String schema) {
-            String named = template.replace("{keys}", keys)
-                    .replace("{settings}", SETTINGS)
-                    .replace("{clock}", CLOCK)
-                    .replace("{table}", "{schema}.rate_limits")
-                    .replace("{schema}", "\"" + schema + "\"");
-            List<String> arguments = new ArrayList<>();
-            String positional = ARGUMENT.matcher(named).replaceAll(found -> {
-                arguments.add(found.group(1));
-                return "?";
-            });
-            return new Statement(positional, List.copyOf(arguments));
-        }
+    /** Where the limits differ in a number, it is that of the limit that the resource names. */
+    private static String numbers(Shape shape, String template, String resource) {
+        return NUMBER.matcher(template).replaceAll(found -> {
+            String name = found.group(1);
+            if (!shape.differing().contains(name)) {
+                return ":" + name;
+            }
+            StringBuilder choice = new StringBuilder("CASE ").append(resource);
+            for (int limit = 1; limit <= shape.limits(); limit++) {
+                choice.append(" WHEN :resource")
+                        .append(limit)
+                        .append(" THEN :")
+                        .append(name)
+                        .append(limit);
+            }
+            return choice.append(" END").toString();
+        });
     }
 
     /** Whether the group is one that may be tried: see {@link PostgresCall#admissible()}. */
     boolean covers(PostgresCall call) {
-        if (!call.admissible()
-                || call.linked()
-                || call.limits().size() > 1
-                || statements(call.limits().get(0)) == null) {
+        String template = call.limits().size() > MOST_LIMITS
+                ? null
+                : template(call.limits().get(0));
+        if (template == null || !call.admissible()) {
             return false;
+        }
+        for (Limit limit : call.limits()) {
+            if (!template.equals(template(limit))) {
+                return false;
+            }
         }
         for (StateKey key : call.keys()) {
             int hash = key.hashCode();
@@ -274,6 +319,50 @@ final class PostgresUpsert {
             }
         }
         return true;
+    }
+
+    /** The template of the limit's algorithm; none for windows of the calendar, whose length is not known beforehand. */
+    private static @Nullable String template(Limit limit) {
+        Algorithm algorithm = limit.algorithm();
+        if (algorithm instanceof Algorithm.TokenBucket) {
+            return TOKEN_BUCKET;
+        }
+        if (algorithm instanceof Algorithm.FixedWindow fixed) {
+            return fixed.window() instanceof Window.Span ? FIXED_WINDOW : null;
+        }
+        if (algorithm instanceof Algorithm.SlidingWindow) {
+            return SLIDING_WINDOW;
+        }
+        return algorithm instanceof Algorithm.LeakyBucket ? LEAKY_BUCKET : SLIDING_LOG;
+    }
+
+    private static Shape shape(PostgresCall call) {
+        List<Limit> limits = call.limits();
+        Set<String> differing = Set.of();
+        if (limits.size() > 1) {
+            differing = new HashSet<>();
+            for (String name : NUMBERS) {
+                for (Limit limit : limits) {
+                    if (number(name, limit) != number(name, limits.get(0))) {
+                        differing.add(name);
+                    }
+                }
+            }
+        }
+        return new Shape(
+                Objects.requireNonNull(template(limits.get(0))), call.keys().size() == 1, limits.size(), differing);
+    }
+
+    private static long number(String name, Limit limit) {
+        Algorithm algorithm = limit.algorithm();
+        return switch (name) {
+            case "max" -> algorithm.capacity() * PostgresNumbers.unitsOfOne(algorithm);
+            case "size" -> PostgresNumbers.size(algorithm);
+            case "rate" -> PostgresNumbers.rate(algorithm);
+            case "ahead" -> algorithm instanceof Algorithm.LeakyBucket bucket ? bucket.mostAhead() : 0;
+            case "interval" -> Micros.of(limit.minInterval());
+            default -> throw new IllegalStateException("no value for " + name);
+        };
     }
 
     private static int place(int hash) {
@@ -290,20 +379,6 @@ final class PostgresUpsert {
         }
     }
 
-    private @Nullable Statements statements(Limit limit) {
-        Algorithm algorithm = limit.algorithm();
-        if (algorithm instanceof Algorithm.TokenBucket) {
-            return tokenBucket;
-        }
-        if (algorithm instanceof Algorithm.FixedWindow fixed) {
-            return fixed.window() instanceof Window.Span ? fixedWindow : null;
-        }
-        if (algorithm instanceof Algorithm.SlidingWindow) {
-            return slidingWindow;
-        }
-        return algorithm instanceof Algorithm.LeakyBucket ? leakyBucket : slidingLog;
-    }
-
     /**
      * Charges a group that is covered.
      *
@@ -312,15 +387,18 @@ final class PostgresUpsert {
     @Nullable
     Admission[] admit(Connection connection, PostgresCall call, boolean durable, @Nullable Long now)
             throws SQLException {
-        Limit limit = call.limits().get(0);
-        Statements statements = Objects.requireNonNull(statements(limit));
-        Statement chosen = call.keys().size() == 1 ? statements.one() : statements.many();
+        Statement chosen = statements.computeIfAbsent(shape(call), this::statement);
+        boolean oneLimit = call.limits().size() == 1;
+        Limit first = call.limits().get(0);
+        int resource = first.algorithm() instanceof Algorithm.SlidingWindow ? 5 : 4;
         @Nullable Admission[] admitted = new @Nullable Admission[call.keys().size()];
         try (PreparedStatement statement = connection.prepareStatement(chosen.sql())) {
-            bind(statement, chosen.arguments(), call, limit, durable, now);
+            bind(statement, chosen.arguments(), call, durable, now);
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
-                    int key = call.number(new StateKey(row.getString(1), limit.name()));
+                    String name = oneLimit ? first.name() : row.getString(resource);
+                    int key = call.number(new StateKey(row.getString(1), name));
+                    Limit limit = call.limit(key);
                     admitted[key] = new Admission(limit, state(row, limit.algorithm()), call.total(key));
                 }
             }
@@ -350,26 +428,22 @@ final class PostgresUpsert {
 
     private static void bind(
             PreparedStatement statement,
-            List<String> arguments,
+            List<Argument> arguments,
             PostgresCall call,
-            Limit limit,
             boolean durable,
             @Nullable Long now)
             throws SQLException {
-        Algorithm algorithm = limit.algorithm();
         for (int i = 0; i < arguments.size(); i++) {
-            switch (arguments.get(i)) {
+            Argument argument = arguments.get(i);
+            Limit limit = call.limits().get(argument.limit());
+            switch (argument.name()) {
                 case "durable" -> statement.setBoolean(i + 1, durable);
                 case "subject" -> statement.setString(i + 1, call.keys().get(0).subject());
                 case "subjects" -> statement.setObject(i + 1, call.subjects());
                 case "resource" -> statement.setString(i + 1, limit.name());
+                case "resources" -> statement.setObject(i + 1, call.resources());
                 case "take" -> statement.setLong(i + 1, call.taken()[0]);
                 case "takes" -> statement.setObject(i + 1, call.taken());
-                case "max" -> statement.setLong(i + 1, algorithm.capacity() * PostgresNumbers.unitsOfOne(algorithm));
-                case "size" -> statement.setLong(i + 1, PostgresNumbers.size(algorithm));
-                case "rate" -> statement.setLong(i + 1, PostgresNumbers.rate(algorithm));
-                case "ahead" -> statement.setLong(i + 1, ((Algorithm.LeakyBucket) algorithm).mostAhead());
-                case "interval" -> statement.setLong(i + 1, Micros.of(limit.minInterval()));
                 case "now" -> {
                     if (now == null) {
                         statement.setNull(i + 1, Types.BIGINT);
@@ -377,7 +451,7 @@ final class PostgresUpsert {
                         statement.setLong(i + 1, now);
                     }
                 }
-                default -> throw new IllegalStateException("no value for " + arguments.get(i));
+                default -> statement.setLong(i + 1, number(argument.name(), limit));
             }
         }
     }
