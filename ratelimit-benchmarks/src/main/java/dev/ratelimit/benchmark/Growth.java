@@ -1,11 +1,16 @@
 package dev.ratelimit.benchmark;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.ratelimit.Decision;
 import dev.ratelimit.Limit;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.Limits;
 import dev.ratelimit.Rate;
+import dev.ratelimit.Subject;
 import dev.ratelimit.benchmark.Load.Result;
-import dev.ratelimit.benchmark.peer.Ours;
 import dev.ratelimit.benchmark.peer.Peer;
+import dev.ratelimit.engine.Grouping;
+import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.jdbc.PostgresLimitStore;
@@ -30,7 +35,12 @@ public final class Growth {
 
     private static final double SECONDS = 3;
     private static final int REPETITIONS = 3;
+    private static final double WARM_UP = 4;
     private static final int CALLERS = 16;
+
+    /** How many subjects ask; the others have rows and are silent. */
+    private static final int ACTIVE = 10_000;
+
     private static final Limit LIMIT =
             Limit.named("bucket").tokenBucket(1_000_000, Rate.perSecond(100)).build();
 
@@ -66,6 +76,9 @@ public final class Growth {
                     ON CONFLICT DO NOTHING
                     """.formatted(UNIT, rows, size - 1), "VACUUM ANALYZE growth.rate_limits", "CHECKPOINT");
             rows = size;
+            if (Double.isNaN(first)) {
+                cost("warming up, postgresql", store, 2, size);
+            }
             double cost = cost("postgresql", store, 2, size);
             first = Double.isNaN(first) ? cost : first;
             System.out.printf(Locale.ROOT, "ratio growth-postgresql-%d/1000 %.2f%n", size, cost / first);
@@ -94,6 +107,9 @@ public final class Growth {
                         ON CONFLICT DO NOTHING
                         """.formatted(UNIT, rows, size - 1));
                 rows = size;
+                if (Double.isNaN(first)) {
+                    cost("warming up, sqlite", store, 1, size);
+                }
                 double cost = cost("sqlite", store, 1, size);
                 first = Double.isNaN(first) ? cost : first;
                 System.out.printf(Locale.ROOT, "ratio growth-sqlite-%d/1000 %.2f%n", size, cost / first);
@@ -103,12 +119,32 @@ public final class Growth {
         }
     }
 
+    private static StoreRateLimiter limiter(LimitStore store, int groups) {
+        return new StoreRateLimiter(
+                store,
+                Limits.of(LIMIT),
+                Grouping.DEFAULT.withGroupsInFlight(groups).withDeadline(Duration.ofSeconds(30)));
+    }
+
+    /** The subjects that ask, evenly spread over all that have rows. */
+    private static Peer spread(StoreRateLimiter limiter, int rows) {
+        int step = Math.max(1, rows / ACTIVE);
+        return key -> {
+            Decision decision = limiter.decide(LimitRequest.of(Subject.user("user" + key * step), LIMIT));
+            if (!decision.outcome().isDecided()) {
+                throw new IllegalStateException("no decision: " + decision, decision.failure());
+            }
+            return decision.allowed();
+        };
+    }
+
     /** Microseconds that a decision costs. */
     private static double cost(String name, LimitStore store, int groups, int keys) throws Exception {
-        Load load = new Load(CALLERS, keys);
+        Load load = new Load(CALLERS, Math.min(keys, ACTIVE));
         double[] costs = new double[REPETITIONS];
-        try (Peer ours = new Ours(List.of(store), groups, keys, List.of(LIMIT), () -> {})) {
-            load.run(ours, 1);
+        try (StoreRateLimiter limiter = limiter(store, groups)) {
+            Peer ours = spread(limiter, keys);
+            load.run(ours, WARM_UP);
             for (int i = 0; i < REPETITIONS; i++) {
                 Result result = load.run(ours, SECONDS);
                 costs[i] = 1e6 / result.perSecond();
@@ -121,12 +157,13 @@ public final class Growth {
 
     /** The p99 of decisions while expired rows are deleted, beside that without. */
     private static void upkeep(String name, LimitStore store, int groups, int keys) throws Exception {
-        Load load = new Load(CALLERS, keys);
+        Load load = new Load(CALLERS, Math.min(keys, ACTIVE));
         List<Double> without = new ArrayList<>();
         List<Double> during = new ArrayList<>();
-        try (Peer ours = new Ours(List.of(store), groups, keys, List.of(LIMIT), () -> {});
+        try (StoreRateLimiter limiter = limiter(store, groups);
                 Upkeep upkeep = new Upkeep(store, Duration.ofHours(1))) {
-            load.run(ours, 1);
+            Peer ours = spread(limiter, keys);
+            load.run(ours, WARM_UP);
             for (int i = 0; i < REPETITIONS; i++) {
                 without.add(load.run(ours, SECONDS).p99());
                 AtomicBoolean ended = new AtomicBoolean();

@@ -8,12 +8,13 @@ import java.util.List;
 public interface LimitStore extends AutoCloseable {
 
     /**
-     * Decides a group of operations in one transaction. Each gets its own answer, as if they had arrived one after
-     * another in the order of the list, all at the same moment. An operation over several limits is charged on all of
-     * them or on none. A denied operation changes nothing but the count of violations on limits with penalties.
+     * Decides a group of operations. Each gets its own answer, as if they had arrived one after another in the order of
+     * the list, all at the same moment. An operation over several limits is charged on all of them or on none. A denied
+     * operation changes nothing but the count of violations on limits with penalties.
      *
-     * <p>When this returns, all that was decided is stored, as durably as the store is. If it throws, either nothing
-     * was stored, or (if the connection broke during the commit) all of it was and nobody was told.
+     * <p>When this returns, all that was decided is stored, as durably as the store is. If it throws, nobody was told
+     * anything; most often nothing was stored then, but if the database failed during or after a commit, some operations
+     * may have been charged, each as a whole.
      *
      * @return the answers, in the order of the group
      * @throws LimitStoreException if the store cannot be reached or fails

@@ -37,7 +37,8 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps state in PostgreSQL. A group is one call of one function, in a transaction of its own: one round trip. No
+ * Keeps state in PostgreSQL. Most groups have room and are one plain statement in a transaction of its own, one round trip:
+ * see {@link PostgresUpsert}. Whatever else there is to decide is one call of one function, in one transaction, too. No
  * session state is used, so connections may come through a proxy that pools by transaction. The schema must be there:
  * see {@code dev.ratelimit.schema}.
  */
@@ -332,7 +333,7 @@ public final class PostgresLimitStore implements LimitStore {
         return clock == null ? null : (Long) Micros.of(clock.instant());
     }
 
-    /** A group is one statement and one transaction, whatever the pool prefers for the application. */
+    /** A statement is a transaction, whatever the pool prefers for the application. */
     Connection connect() throws SQLException {
         Connection connection = dataSource.getConnection();
         if (!connection.getAutoCommit()) {

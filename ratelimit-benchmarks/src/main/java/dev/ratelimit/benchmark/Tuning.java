@@ -1,0 +1,67 @@
+package dev.ratelimit.benchmark;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.Rate;
+import dev.ratelimit.benchmark.peer.Ours;
+import dev.ratelimit.schema.Schema;
+import dev.ratelimit.store.jdbc.PostgresLimitStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** How many groups to have in flight on PostgreSQL: the same load on one to four of them, in turn and over and over. */
+public final class Tuning {
+
+    private static final int REPETITIONS = 7;
+    private static final double WARM_UP = 4;
+    private static final double SECONDS = 1;
+    private static final int MOST_GROUPS = 4;
+    private static final Limit LIMIT = Limit.named("bucket")
+            .tokenBucket(20_000_000, Rate.of(1, Duration.ofDays(1)))
+            .build();
+
+    private Tuning() {}
+
+    public static void main(String[] arguments) throws Exception {
+        try (Servers servers = Servers.start()) {
+            System.out.println(servers.settings());
+            Schema.migrate(servers.pool(2), "tuning");
+            for (Load load :
+                    List.of(new Load(8, 10_000), new Load(64, 10_000), new Load(200, 10_000), new Load(64, 1))) {
+                measure(servers, load);
+            }
+        }
+        System.exit(0); // the clients of Redis leave threads behind
+    }
+
+    private static void measure(Servers servers, Load load) throws Exception {
+        List<Ours> contenders = new ArrayList<>();
+        double[][] rates = new double[MOST_GROUPS][REPETITIONS];
+        for (int groups = 1; groups <= MOST_GROUPS; groups++) {
+            PostgresLimitStore store =
+                    new PostgresLimitStore(servers.pool(MOST_GROUPS), "tuning").withTimeout(Duration.ofSeconds(30));
+            contenders.add(new Ours(List.of(store), groups, load.keys(), List.of(LIMIT), () -> {}));
+            load.run(contenders.get(groups - 1), WARM_UP);
+        }
+        for (int i = 0; i < REPETITIONS; i++) {
+            for (int groups = 1; groups <= MOST_GROUPS; groups++) {
+                rates[groups - 1][i] =
+                        load.run(contenders.get(groups - 1), SECONDS).perSecond();
+            }
+        }
+        for (int groups = 1; groups <= MOST_GROUPS; groups++) {
+            System.out.printf(
+                    Locale.ROOT,
+                    "ratio groups-in-flight %d/1, %d callers on %d keys: %.2f%n",
+                    groups,
+                    load.callers(),
+                    load.keys(),
+                    Series.median(rates[groups - 1]) / Series.median(rates[0]));
+        }
+        for (Ours contender : contenders) {
+            contender.close();
+        }
+        servers.closePools();
+    }
+}
