@@ -24,7 +24,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 
 /**
@@ -39,7 +38,7 @@ public final class Growth {
     private static final int CALLERS = 16;
 
     /** How many subjects ask; the others have rows and are silent. */
-    private static final int ACTIVE = 10_000;
+    private static final int ACTIVE = 1_000;
 
     private static final Limit LIMIT =
             Limit.named("bucket").tokenBucket(1_000_000, Rate.perSecond(100)).build();
@@ -54,8 +53,12 @@ public final class Growth {
         int mostSqlite = Integer.getInteger("growth.sqlite", 1_000_000);
         try (Servers servers = Servers.start()) {
             System.out.println(servers.settings());
-            postgres(servers, mostPostgres);
-            sqlite(servers, mostSqlite);
+            if (mostPostgres > 0) {
+                postgres(servers, mostPostgres);
+            }
+            if (mostSqlite > 0) {
+                sqlite(servers, mostSqlite);
+            }
         }
         System.exit(0); // the clients of Redis leave threads behind
     }
@@ -160,22 +163,14 @@ public final class Growth {
         Load load = new Load(CALLERS, Math.min(keys, ACTIVE));
         List<Double> without = new ArrayList<>();
         List<Double> during = new ArrayList<>();
-        try (StoreRateLimiter limiter = limiter(store, groups);
-                Upkeep upkeep = new Upkeep(store, Duration.ofHours(1))) {
+        try (StoreRateLimiter limiter = limiter(store, groups)) {
             Peer ours = spread(limiter, keys);
             load.run(ours, WARM_UP);
             for (int i = 0; i < REPETITIONS; i++) {
                 without.add(load.run(ours, SECONDS).p99());
-                AtomicBoolean ended = new AtomicBoolean();
-                Thread cleaning = new Thread(() -> {
-                    while (!ended.get()) {
-                        System.out.println(name + " upkeep: " + upkeep.run());
-                    }
-                });
-                cleaning.start();
-                during.add(load.run(ours, SECONDS).p99());
-                ended.set(true);
-                cleaning.join();
+                try (Upkeep upkeep = new Upkeep(store, Duration.ofHours(1)).every(Duration.ofMillis(1))) {
+                    during.add(load.run(ours, SECONDS).p99());
+                }
             }
         }
         System.out.printf(

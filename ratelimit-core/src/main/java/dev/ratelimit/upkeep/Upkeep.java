@@ -28,6 +28,9 @@ public final class Upkeep implements AutoCloseable {
 
     private static final Duration PAUSE_WHEN_BUSY = Duration.ofMillis(20);
 
+    /** A run on schedule rests after each step for so many times as long as it took: requests should not notice it. */
+    private static final int RESTS = 9;
+
     private final LimitStore store;
     private final long keepMicros;
     private final ScheduledExecutorService scheduler;
@@ -55,7 +58,10 @@ public final class Upkeep implements AutoCloseable {
      */
     public record Report(long states, long penalties, boolean finished) {}
 
-    /** Runs from now on in this interval. A run that fails is logged, and the next one tries again. */
+    /**
+     * Runs from now on in this interval, and rests for most of the time while it runs. A run that fails is logged, and the
+     * next one tries again.
+     */
     public Upkeep every(Duration interval) {
         if (interval.toMillis() < 1 || interval.compareTo(LONGEST) > 0) {
             throw new InvalidSettingException("interval", interval, "write a time from 1ms to 3660d, such as 10m");
@@ -67,7 +73,7 @@ public final class Upkeep implements AutoCloseable {
 
     private void runQuietly() {
         try {
-            Report report = run();
+            Report report = run(RESTS);
             log.debug("Upkeep deleted {}", report);
         } catch (RuntimeException | Error e) {
             // An exception that escapes would end the schedule.
@@ -75,13 +81,19 @@ public final class Upkeep implements AutoCloseable {
         }
     }
 
-    /** Runs now, once over all rows. */
-    public synchronized Report run() {
+    /** Runs now, once over all rows and without resting. */
+    public Report run() {
+        return run(0);
+    }
+
+    private synchronized Report run(int rests) {
         long states = 0;
         long penalties = 0;
         int busySteps = 0;
         while (busySteps < MOST_BUSY_STEPS && !Thread.currentThread().isInterrupted()) {
+            long start = System.nanoTime();
             Pruned step = store.prune(keepMicros);
+            long took = System.nanoTime() - start;
             states += step.states();
             penalties += step.penalties();
             if (step.progress() == Progress.FINISHED) {
@@ -89,15 +101,17 @@ public final class Upkeep implements AutoCloseable {
             }
             if (step.progress() == Progress.BUSY) {
                 busySteps++;
-                pause();
+                pause(PAUSE_WHEN_BUSY.toNanos());
+            } else {
+                pause(rests * took);
             }
         }
         return new Report(states, penalties, false);
     }
 
-    private static void pause() {
+    private static void pause(long nanos) {
         try {
-            Thread.sleep(PAUSE_WHEN_BUSY.toMillis());
+            TimeUnit.NANOSECONDS.sleep(nanos);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

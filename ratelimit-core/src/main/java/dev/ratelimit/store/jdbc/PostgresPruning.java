@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PostgresPruning {
 
-    private static final int PAGES_PER_STEP = 64;
+    private static final int PAGES_PER_STEP = 16;
     private static final Duration LONGEST_WAIT = Duration.ofMillis(20);
     private static final String LOCK_NOT_AVAILABLE = "55P03";
 

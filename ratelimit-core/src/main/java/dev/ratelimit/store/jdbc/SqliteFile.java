@@ -38,6 +38,12 @@ public final class SqliteFile {
     /** A file lock belongs to the process, so the threads of one process need a lock of their own. */
     private static final ReentrantLock IN_THIS_PROCESS = new ReentrantLock();
 
+    /** At most; a small file takes no more than it is long. */
+    private static final int CACHE_KIBIBYTES = 32 * 1024;
+
+    /** Sixteen megabytes. */
+    private static final int LOG_PAGES = 4_000;
+
     private final Path path;
     private final Synchronous synchronous;
     private final Duration busyTimeout;
@@ -79,10 +85,14 @@ public final class SqliteFile {
         return dataSource(new SQLiteConfig());
     }
 
-    /** The same for the live state, of which no statement generates a key; the driver need not look for one. */
+    /** The same for the live state, which is written all the time, a few rows here and a few there. */
     DataSource stateDataSource() {
         SQLiteConfig config = new SQLiteConfig();
+        // No statement generates a key: the driver need not look for one.
         config.setGetGeneratedKeys(false);
+        // By default two megabytes are held in memory and a log of four is copied back into the file: far too often.
+        config.setCacheSize(-CACHE_KIBIBYTES);
+        config.setWalAutocheckpoint(LOG_PAGES);
         return dataSource(config);
     }
 

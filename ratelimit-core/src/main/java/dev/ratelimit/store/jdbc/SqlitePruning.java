@@ -19,7 +19,7 @@ import org.sqlite.SQLiteException;
  */
 final class SqlitePruning {
 
-    private static final int ROWS_PER_STEP = 500;
+    private static final int ROWS_PER_STEP = 200;
 
     private enum Table {
         STATES("rate_limits", "expires_at"),
