@@ -18,6 +18,7 @@ import dev.ratelimit.store.jdbc.SqliteFile;
 import dev.ratelimit.store.jdbc.SqliteLimitStore;
 import dev.ratelimit.upkeep.Upkeep;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -89,7 +90,10 @@ public final class Growth {
         execute(pool, """
                 UPDATE growth.rate_limits SET expires_at = 1 WHERE user_id LIKE '%7'
                 """, "VACUUM growth.rate_limits");
+        long expired = count(pool, "SELECT count(*) FROM growth.rate_limits WHERE expires_at = 1");
         upkeep("postgresql", store, 2, rows);
+        long left = count(pool, "SELECT count(*) FROM growth.rate_limits WHERE expires_at = 1");
+        System.out.println("postgresql upkeep deleted " + (expired - left) + " of " + expired + " rows meanwhile");
     }
 
     private static void sqlite(Servers servers, int most) throws Exception {
@@ -118,7 +122,10 @@ public final class Growth {
                 System.out.printf(Locale.ROOT, "ratio growth-sqlite-%d/1000 %.2f%n", size, cost / first);
             }
             execute(file.dataSource(), "UPDATE rate_limits SET expires_at = 1 WHERE user_id LIKE '%7'");
+            long expired = count(file.dataSource(), "SELECT count(*) FROM rate_limits WHERE expires_at = 1");
             upkeep("sqlite", store, 1, rows);
+            long left = count(file.dataSource(), "SELECT count(*) FROM rate_limits WHERE expires_at = 1");
+            System.out.println("sqlite upkeep deleted " + (expired - left) + " of " + expired + " rows meanwhile");
         }
     }
 
@@ -179,6 +186,15 @@ public final class Growth {
                 name,
                 Series.median(during.stream().mapToDouble(d -> d).toArray())
                         / Series.median(without.stream().mapToDouble(d -> d).toArray()));
+    }
+
+    private static long count(DataSource source, String sql) throws SQLException {
+        try (Connection connection = source.getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            row.next();
+            return row.getLong(1);
+        }
     }
 
     private static void execute(DataSource source, String... statements) throws SQLException {

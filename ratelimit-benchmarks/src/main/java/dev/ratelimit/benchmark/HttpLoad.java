@@ -24,7 +24,7 @@ final class HttpLoad {
 
     private static final int CONNECTIONS = 16;
     private static final int REPETITIONS = 5;
-    private static final double WARM_UP = 12;
+    private static final double WARM_UP = 15;
     private static final double SECONDS = 1.5;
 
     private HttpLoad() {}
