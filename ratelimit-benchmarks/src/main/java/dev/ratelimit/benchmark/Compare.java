@@ -19,10 +19,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Random;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
 
@@ -32,9 +34,9 @@ import javax.sql.DataSource;
  */
 public final class Compare {
 
-    private static final int REPETITIONS = 5;
+    private static final int REPETITIONS = 7;
     private static final double WARM_UP = 3.0;
-    private static final double SECONDS = 1.2;
+    private static final double SECONDS = 0.9;
 
     private static final int KEYS = 10_000;
 
@@ -204,9 +206,13 @@ public final class Compare {
             progress("warming up", ++number, one);
             one.warmUp(WARM_UP);
         }
+        List<Series> order = new ArrayList<>(series.values());
         for (int repetition = 0; repetition < REPETITIONS; repetition++) {
+            // In another order each time: what comes round once a minute, such as autovacuum, must not always meet the
+            // same.
+            Collections.shuffle(order, new Random(repetition));
             number = 0;
-            for (Series one : series.values()) {
+            for (Series one : order) {
                 progress("run " + (repetition + 1) + " of " + REPETITIONS, ++number, one);
                 one.measure(repetition, SECONDS);
             }
