@@ -125,7 +125,8 @@ final class Servers implements AutoCloseable {
                 }
             }
         }
-        return settings + "\nRedis " + redisSettings(redis) + "\nRedis, durable " + redisSettings(durableRedis);
+        return settings.toString().strip() + "\nRedis " + redisSettings(redis) + "\nRedis, durable "
+                + redisSettings(durableRedis);
     }
 
     private static String redisSettings(RedisClient client) {

@@ -250,7 +250,12 @@ final class PostgresUpsert {
      * @param template that of the algorithm
      * @param differing the numbers in which the limits differ
      */
-    private record Shape(String template, boolean oneKey, int limits, Set<String> differing) {}
+    private record Shape(String template, boolean oneKey, int limits, Set<String> differing) {
+
+        Shape {
+            differing = Set.copyOf(differing);
+        }
+    }
 
     /** A statement with its arguments, in the order in which they occur. */
     private record Statement(String sql, List<Argument> arguments) {}
@@ -338,9 +343,8 @@ final class PostgresUpsert {
 
     private static Shape shape(PostgresCall call) {
         List<Limit> limits = call.limits();
-        Set<String> differing = Set.of();
+        Set<String> differing = new HashSet<>();
         if (limits.size() > 1) {
-            differing = new HashSet<>();
             for (String name : NUMBERS) {
                 for (Limit limit : limits) {
                     if (number(name, limit) != number(name, limits.get(0))) {
