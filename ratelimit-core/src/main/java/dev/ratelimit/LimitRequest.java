@@ -61,12 +61,16 @@ public final class LimitRequest {
 
     /** A request on the limit of that name. */
     public static LimitRequest of(Subject subject, String limitName) {
-        return NONE.and(subject, limitName);
+        return of(new Item(subject, limitName, null));
     }
 
     /** A request on a limit that is given for this call. */
     public static LimitRequest of(Subject subject, Limit limit) {
-        return NONE.and(subject, limit);
+        return of(new Item(subject, limit.name(), limit));
+    }
+
+    private static LimitRequest of(Item only) {
+        return new LimitRequest(List.of(only), List.of(), Duration.ZERO, FailurePolicy.OPEN, null);
     }
 
     /** The same request, which must also have room in the limit of that name. */

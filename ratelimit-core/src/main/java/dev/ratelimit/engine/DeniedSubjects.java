@@ -68,8 +68,9 @@ final class DeniedSubjects {
     /** What one limit said, and until when it stays so. */
     private record Denial(
             Limit limit,
-            Verdict verdict,
+            Outcome outcome,
             Instant resetAt,
+            long availableAt,
             @Nullable Instant penaltyUntil,
             long now,
             long answeredNanos,
@@ -88,10 +89,10 @@ final class DeniedSubjects {
             return new LimitDecision(
                     subject,
                     limit,
-                    verdict.penaltyUntil() == 0 ? Outcome.THROTTLED : Outcome.BLOCKED,
+                    outcome,
                     0,
                     resetAt,
-                    Micros.toDuration(verdict.availableAt() - clock),
+                    Micros.toDuration(availableAt - clock),
                     Duration.ZERO,
                     penaltyUntil);
         }
@@ -100,6 +101,23 @@ final class DeniedSubjects {
     /** A mark to be taken before the store is asked. */
     long mark() {
         return cleared.get();
+    }
+
+    /**
+     * The denial of the request, if the store need not be asked. Of several limits it shows those that are known to deny:
+     * what the others would say only the store knows.
+     *
+     * @param limits those of the request's items, in their order
+     * @param nanos the time now
+     */
+    @Nullable
+    Decision denial(LimitRequest request, List<Limit> limits, long nanos) {
+        if (maxSize == 0) {
+            return null;
+        }
+        return limits.size() == 1
+                ? denialOfOne(request, limits.get(0), nanos)
+                : denialOfSeveral(request, limits, nanos);
     }
 
     private @Nullable Decision denialOfOne(LimitRequest request, Limit limit, long nanos) {
@@ -120,22 +138,8 @@ final class DeniedSubjects {
                 null);
     }
 
-    /**
-     * The denial of the request, if the store need not be asked. Of several limits it shows those that are known to deny:
-     * what the others would say only the store knows.
-     *
-     * @param limits those of the request's items, in their order
-     * @param nanos the time now
-     */
-    @Nullable
-    Decision denial(LimitRequest request, List<Limit> limits, long nanos) {
-        if (maxSize == 0) {
-            return null;
-        }
+    private @Nullable Decision denialOfSeveral(LimitRequest request, List<Limit> limits, long nanos) {
         List<LimitRequest.Item> items = request.items();
-        if (items.size() == 1) {
-            return denialOfOne(request, limits.get(0), nanos);
-        }
         List<LimitDecision> decisions = new ArrayList<>(items.size());
         Outcome outcome = Outcome.THROTTLED;
         Duration retryAfter = request.retryAfterFloor();
@@ -215,8 +219,9 @@ final class DeniedSubjects {
         StateKey key = demand.key();
         Denial denial = new Denial(
                 demand.limit(),
-                verdict,
+                verdict.penaltyUntil() == 0 ? Outcome.THROTTLED : Outcome.BLOCKED,
                 Micros.toInstant(verdict.resetAt()),
+                verdict.availableAt(),
                 verdict.penaltyUntil() == 0 ? null : Micros.toInstant(verdict.penaltyUntil()),
                 now,
                 nanos,

@@ -150,7 +150,10 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
             tellListeners(request, known, start);
             return known;
         }
-        List<Demand> demands = demands(request, current);
+        return decideAnew(request, demands(request, current), start);
+    }
+
+    private Decision decideAnew(LimitRequest request, List<Demand> demands, long start) {
         boolean leased = leasing
                 && demands.size() == 1
                 && !demands.get(0).limit().lease().isNone();
