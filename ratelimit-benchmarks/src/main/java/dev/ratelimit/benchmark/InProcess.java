@@ -15,7 +15,7 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
-/** A short run of the JMH benchmarks: what runs in process, with what it allocates. */
+/** A short run of the JMH benchmarks: what runs in process, with what it allocates; medians. */
 final class InProcess {
 
     private InProcess() {}
@@ -28,9 +28,9 @@ final class InProcess {
                         .addProfiler(GCProfiler.class)
                         .forks(1)
                         .warmupIterations(2)
-                        .warmupTime(TimeValue.milliseconds(400))
-                        .measurementIterations(3)
-                        .measurementTime(TimeValue.milliseconds(400))
+                        .warmupTime(TimeValue.milliseconds(700))
+                        .measurementIterations(5)
+                        .measurementTime(TimeValue.milliseconds(300))
                         .verbosity(VerboseMode.SILENT)
                         .shouldFailOnError(true)
                         .build())
@@ -44,7 +44,7 @@ final class InProcess {
                     Locale.ROOT,
                     "%-40s %8.3f µs %8.0f B",
                     name + (rules == null ? "" : " " + rules),
-                    result.getPrimaryResult().getScore(),
+                    result.getPrimaryResult().getStatistics().getPercentile(50),
                     allocated == null ? Double.NaN : allocated.getScore()));
         }
         return lines;

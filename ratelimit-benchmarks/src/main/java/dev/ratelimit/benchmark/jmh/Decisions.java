@@ -3,6 +3,7 @@ package dev.ratelimit.benchmark.jmh;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Lease;
 import dev.ratelimit.Limit;
+import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Limits;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
@@ -113,6 +114,16 @@ public class Decisions {
     @Benchmark
     public Object decideDenied() {
         return limiter.decide(subject, usedUp);
+    }
+
+    @Benchmark
+    public long readClock() {
+        return System.nanoTime();
+    }
+
+    @Benchmark
+    public Object buildRequest() {
+        return LimitRequest.of(subject, usedUp);
     }
 
     @Benchmark

@@ -1,0 +1,201 @@
+package dev.ratelimit.benchmark;
+
+import com.sun.management.OperatingSystemMXBean;
+import dev.ratelimit.Limit;
+import dev.ratelimit.Rate;
+import dev.ratelimit.benchmark.peer.Ours;
+import dev.ratelimit.schema.Schema;
+import dev.ratelimit.store.jdbc.PostgresLimitStore;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Where the time goes with 64 callers on PostgreSQL: who has the processors, what the connections wait for, what the disk
+ * takes for its part. It says what bounds the ratios of {@link Compare}.
+ */
+public final class Profile {
+
+    private static final String SCHEMA = "profile";
+    private static final int GROUPS = 2;
+    private static final double WARM_UP = 10;
+    private static final double SECONDS = 15;
+    private static final long BETWEEN_LOOKS = 4;
+    private static final Load LOAD = new Load(64, 10_000);
+    private static final Limit LIMIT = Limit.named("bucket")
+            .tokenBucket(20_000_000, Rate.of(1, Duration.ofDays(1)))
+            .build();
+
+    private Profile() {}
+
+    public static void main(String[] arguments) throws Exception {
+        try (Servers servers = Servers.start();
+                Connection watching = DriverManager.getConnection(servers.postgresUrl());
+                Statement statement = watching.createStatement()) {
+            System.out.println(servers.settings());
+            Schema.migrate(servers.pool(2), SCHEMA);
+            statement.execute("ALTER SYSTEM SET track_wal_io_timing = on");
+            statement.execute("SELECT pg_reload_conf()");
+            PostgresLimitStore store =
+                    new PostgresLimitStore(servers.pool(GROUPS), SCHEMA).withTimeout(Duration.ofSeconds(30));
+            try (Ours limiter = new Ours(List.of(store), GROUPS, LOAD.keys(), List.of(LIMIT), () -> {})) {
+                LOAD.run(limiter, WARM_UP);
+                statement.execute("SELECT pg_stat_reset_shared('io'), pg_stat_reset_shared('wal')");
+                measure(servers, server(statement), limiter);
+            }
+            // What a backend has counted is there when its connection ends.
+            servers.closePools();
+            Thread.sleep(1_000);
+            printLog(statement);
+        }
+        System.exit(0); // the clients of Redis leave threads behind
+    }
+
+    private static ProcessHandle server(Statement statement) throws SQLException {
+        try (ResultSet row = statement.executeQuery("SELECT pg_backend_pid()")) {
+            row.next();
+            return ProcessHandle.of(row.getLong(1))
+                    .flatMap(ProcessHandle::parent)
+                    .orElseThrow(() -> new IllegalStateException("the database does not run on this machine"));
+        }
+    }
+
+    private static void measure(Servers servers, ProcessHandle server, Ours limiter) throws Exception {
+        Usage before = Usage.now(server);
+        AtomicBoolean over = new AtomicBoolean();
+        Map<String, Integer> looks = new TreeMap<>();
+        Thread watch = new Thread(() -> look(servers, looks, over), "profile");
+        watch.start();
+        Load.Result result = LOAD.run(limiter, SECONDS);
+        over.set(true);
+        watch.join();
+        System.out.printf(
+                Locale.ROOT,
+                "%n%,.0f decisions/s, p50 %.0f µs, p99 %.0f µs%n",
+                result.perSecond(),
+                result.p50(),
+                result.p99());
+        Usage.now(server).since(before).print(result.decided());
+        int all = looks.values().stream().mapToInt(Integer::intValue).sum();
+        System.out.printf("%nwhat the %d connections do%n", GROUPS);
+        looks.forEach((what, times) -> System.out.printf(Locale.ROOT, "  %-52s %3.0f %%%n", what, 100.0 * times / all));
+    }
+
+    /** Looks at the connections again and again; it uses up a little of what it measures. */
+    private static void look(Servers servers, Map<String, Integer> looks, AtomicBoolean over) {
+        try (Connection connection = DriverManager.getConnection(servers.postgresUrl());
+                PreparedStatement activity = connection.prepareStatement("""
+                        SELECT CASE
+                            WHEN state = 'idle' THEN 'wait for the next group'
+                            WHEN wait_event = 'WALWrite' THEN 'wait for the flush of another connection'
+                            WHEN wait_event IN ('WalSync', 'WalWrite') THEN 'flush the log'
+                            WHEN wait_event IS NULL THEN 'work, or wait for a processor'
+                            ELSE 'other' END
+                        FROM pg_stat_activity
+                        WHERE query LIKE 'INSERT INTO "profile".%' AND pid <> pg_backend_pid()""")) {
+            while (!over.get()) {
+                Thread.sleep(BETWEEN_LOOKS);
+                try (ResultSet row = activity.executeQuery()) {
+                    while (row.next()) {
+                        looks.merge(row.getString(1), 1, Integer::sum);
+                    }
+                }
+            }
+        } catch (SQLException | InterruptedException e) {
+            throw new IllegalStateException("the connections cannot be watched", e);
+        }
+    }
+
+    private static void printLog(Statement statement) throws SQLException {
+        System.out.printf("%nthe log%n");
+        try (ResultSet row = statement.executeQuery("""
+                SELECT sum(fsyncs), sum(fsync_time) * 1000 / sum(fsyncs), sum(write_bytes) / sum(writes)
+                FROM pg_stat_io WHERE object = 'wal' AND context = 'normal'""")) {
+            row.next();
+            System.out.printf(
+                    Locale.ROOT,
+                    "  %,.0f flushes/s, %.0f µs each, of %,.0f bytes%n",
+                    row.getDouble(1) / SECONDS,
+                    row.getDouble(2),
+                    row.getDouble(3));
+        }
+        try (ResultSet row = statement.executeQuery("SELECT wal_records, wal_bytes FROM pg_stat_wal")) {
+            row.next();
+            System.out.printf(
+                    Locale.ROOT,
+                    "  %,.0f records/s, %,.0f bytes/s%n",
+                    row.getDouble(1) / SECONDS,
+                    row.getDouble(2) / SECONDS);
+        }
+    }
+
+    /**
+     * Processor time, in nanoseconds.
+     *
+     * @param clock when it was
+     * @param java of this process
+     * @param workers of it: those that decide for others
+     * @param postgres of the processes of the database
+     * @param idle the part of the time, since it was last asked, in which no processor had anything to do
+     */
+    private record Usage(long clock, long java, long workers, long postgres, double idle) {
+
+        static Usage now(ProcessHandle server) {
+            OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+            ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+            long workers = 0;
+            for (long id : threads.getAllThreadIds()) {
+                ThreadInfo thread = threads.getThreadInfo(id);
+                if (thread != null && thread.getThreadName().startsWith("ratelimit-group")) {
+                    workers += Math.max(0, threads.getThreadCpuTime(id));
+                }
+            }
+            long postgres = server.children()
+                    .mapToLong(process -> process.info()
+                            .totalCpuDuration()
+                            .orElse(Duration.ZERO)
+                            .toNanos())
+                    .sum();
+            return new Usage(System.nanoTime(), system.getProcessCpuTime(), workers, postgres, 1 - system.getCpuLoad());
+        }
+
+        Usage since(Usage before) {
+            return new Usage(
+                    clock - before.clock,
+                    java - before.java,
+                    workers - before.workers,
+                    postgres - before.postgres,
+                    idle);
+        }
+
+        void print(long decisions) {
+            System.out.printf("%nwho has the processors%n");
+            line("PostgreSQL", postgres, decisions);
+            line("workers, who ask for others", workers, decisions);
+            line("callers, and the rest of the Java process", java - workers, decisions);
+            System.out.printf(Locale.ROOT, "  %-44s %3.0f %%%n", "idle", 100 * idle);
+        }
+
+        private void line(String who, long nanos, long decisions) {
+            double all = clock * (double) Runtime.getRuntime().availableProcessors();
+            System.out.printf(
+                    Locale.ROOT,
+                    "  %-44s %3.0f %%  %5.1f µs a decision%n",
+                    who,
+                    100 * nanos / all,
+                    nanos / 1e3 / decisions);
+        }
+    }
+}
