@@ -39,7 +39,7 @@ public final class Growth {
     private static final int CALLERS = 16;
 
     /** How many subjects ask; the others have rows and are silent. */
-    private static final int ACTIVE = 1_000;
+    private static final int ACTIVE = Integer.getInteger("growth.active", 1_000);
 
     private static final Limit LIMIT =
             Limit.named("bucket").tokenBucket(1_000_000, Rate.perSecond(100)).build();

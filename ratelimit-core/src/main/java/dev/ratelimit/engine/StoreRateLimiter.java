@@ -64,7 +64,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
     private final LongSupplier nanoTime;
 
     public StoreRateLimiter(LimitStore store, Limits limits) {
-        this(store, limits, Grouping.DEFAULT);
+        this(store, limits, Grouping.DEFAULT.withGroupsInFlight(store.groupsAtOnce()));
     }
 
     public StoreRateLimiter(LimitStore store, Limits limits, Grouping grouping) {

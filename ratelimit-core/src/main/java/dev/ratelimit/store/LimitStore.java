@@ -30,6 +30,11 @@ public interface LimitStore extends AutoCloseable {
         return false;
     }
 
+    /** How many groups are best given to it at the same moment: one, where they would wait for each other anyway. */
+    default int groupsAtOnce() {
+        return 1;
+    }
+
     /**
      * Whether the time of the store passes as time does on this machine. If not, since a test sets it, an answer says
      * nothing about a later moment, and nothing is remembered or taken in advance.

@@ -42,6 +42,11 @@ final class OwnedStore implements LimitStore {
     }
 
     @Override
+    public int groupsAtOnce() {
+        return store.groupsAtOnce();
+    }
+
+    @Override
     public boolean isOnRealTime() {
         return store.isOnRealTime();
     }

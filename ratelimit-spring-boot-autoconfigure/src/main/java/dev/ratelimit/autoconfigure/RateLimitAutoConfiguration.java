@@ -124,7 +124,7 @@ public final class RateLimitAutoConfiguration {
             RateLimitProperties properties,
             ObjectProvider<DecisionListener> listeners) {
         Integer groups = properties.grouping().groupsInFlight();
-        int groupsInFlight = groups != null ? groups : store instanceof OwnedStore ? 2 : 1;
+        int groupsInFlight = groups != null ? groups : store.groupsAtOnce();
         Grouping grouping = InvalidPropertyException.under(
                 "ratelimit.grouping.",
                 () -> new Grouping(

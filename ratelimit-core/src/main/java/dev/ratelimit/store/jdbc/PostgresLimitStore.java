@@ -356,6 +356,12 @@ public final class PostgresLimitStore implements LimitStore {
         return timeout != null;
     }
 
+    /** One is worked on while the log of the other is flushed. */
+    @Override
+    public int groupsAtOnce() {
+        return 2;
+    }
+
     @Override
     public boolean isOnRealTime() {
         return clock == null;
