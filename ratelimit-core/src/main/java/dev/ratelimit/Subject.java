@@ -24,7 +24,7 @@ public final class Subject implements Comparable<Subject> {
 
     private static final Pattern TYPE = Pattern.compile("[a-z][a-z0-9-]{0,31}");
 
-    private static final Pattern TEXT = Pattern.compile("[a-z][a-z0-9-]{0,31}:\\P{Cntrl}+");
+    private static final Pattern TEXT = Pattern.compile("[a-z][a-z0-9-]{0,31}:[^\\p{Cntrl}\\p{Cs}]+");
 
     private static final int DIGEST_CHARACTERS = 43;
 

@@ -53,7 +53,8 @@ class SubjectTest {
                 Subject.user("x".repeat(500)))) {
             assertThat(Subject.ofText(subject.text())).isEqualTo(subject);
         }
-        for (String none : List.of("", "alice", "user:", "USER:alice", "user:a\nb", "user:" + "x".repeat(200))) {
+        for (String none :
+                List.of("", "alice", "user:", "USER:alice", "user:a\nb", "user:\uD83D", "user:" + "x".repeat(200))) {
             assertThatThrownBy(() -> Subject.ofText(none))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("write it as in user:alice");

@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -143,7 +144,7 @@ public final class StoredPolicies implements Policies, AutoCloseable {
                 database.changes().findByRevisionGreaterThanEqualOrderByRevision(last == null ? 0 : last.revision());
         if (!isComplete(last, changes) || changes.size() > MOST_READ_BY_NAME) {
             readAll();
-            tell(null);
+            tell(listener -> listener.changed(null));
             return;
         }
         List<ChangeRow> news = last == null ? changes : changes.subList(1, changes.size());
@@ -152,7 +153,7 @@ public final class StoredPolicies implements Policies, AutoCloseable {
             lastChange = news.get(news.size() - 1);
         } else if (compiled.nextExpiry() <= now()) {
             compile();
-            tell(null);
+            tell(ChangeListener::policyChanged);
         }
     }
 
@@ -207,16 +208,15 @@ public final class StoredPolicies implements Policies, AutoCloseable {
         } else {
             report();
         }
-        if (names.keySet().equals(Set.of(ChangeRow.RESET)) && !expired) {
-            names.getOrDefault(ChangeRow.RESET, Set.of()).forEach(this::tell);
-        } else {
-            tell(null);
+        names.getOrDefault(ChangeRow.RESET, Set.of()).forEach(subject -> tell(listener -> listener.changed(subject)));
+        if (expired || !Set.of(ChangeRow.RESET).containsAll(names.keySet())) {
+            tell(ChangeListener::policyChanged);
         }
     }
 
-    private void tell(@Nullable String subject) {
+    private void tell(Consumer<ChangeListener> news) {
         try {
-            options.listener().changed(subject);
+            news.accept(options.listener());
         } catch (RuntimeException e) {
             log.warn("A listener failed on a change: {}", e.getMessage(), e);
         }

@@ -32,9 +32,9 @@ import org.jspecify.annotations.Nullable;
  *       {@code min-interval} denies may have something remaining, and is not.
  *   <li>A denial that the store counts as a violation is never remembered: of a limit with penalties, only a penalty that
  *       runs, during which requests neither count nor extend.
- *   <li>What can free a subject sooner is a reset, a refund and a limit with other numbers. A limit that was reserved on
- *       in this process is not remembered from then on; a reset clears what is remembered of the subject; and a
- *       denial is remembered of the limit as it was.
+ *   <li>What can free a subject sooner is a reset, a refund, a lease that is given back and a limit with other numbers. A
+ *       limit that was reserved on in this process is not remembered from then on, and one with a lease never; a
+ *       reset clears what is remembered of the subject; and a denial is remembered of the limit as it was.
  *   <li>An answer that was under way when something was cleared is not remembered: it may be from before.
  *   <li>The moment is one of the store's clock. How much of the wait has passed is measured on this machine from before
  *       the store was asked, which is too much rather than too little: nobody is denied for longer than the store would.
@@ -207,6 +207,7 @@ final class DeniedSubjects {
                 && (verdict.penaltyUntil() > 0
                         || (demand.limit().penalties().isEmpty()
                                 && !demand.limit().hasMinInterval()))
+                && demand.limit().lease().isNone()
                 && !reserved.contains(demand.limit().name());
     }
 
@@ -255,6 +256,11 @@ final class DeniedSubjects {
     void clear(StateKey key) {
         cleared.incrementAndGet();
         denials.remove(key);
+    }
+
+    void clear(Subject subject) {
+        cleared.incrementAndGet();
+        denials.keySet().removeIf(key -> key.subject().equals(subject.text()));
     }
 
     void clear() {

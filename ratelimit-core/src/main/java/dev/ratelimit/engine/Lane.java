@@ -123,8 +123,26 @@ final class Lane {
     }
 
     private void work() {
-        for (List<Pending> group = nextGroup(); !group.isEmpty(); group = nextGroup()) {
-            decide(group);
+        boolean lost = true;
+        try {
+            for (List<Pending> group = nextGroup(); !group.isEmpty(); group = nextGroup()) {
+                decide(group);
+            }
+            lost = false;
+        } finally {
+            if (lost) {
+                giveUp();
+            }
+        }
+    }
+
+    /** A worker that ends by an error, such as a lack of memory, leaves the lane and those who wait to whoever comes next. */
+    private void giveUp() {
+        mutex.lock();
+        try {
+            busy = false;
+        } finally {
+            mutex.unlock();
         }
     }
 

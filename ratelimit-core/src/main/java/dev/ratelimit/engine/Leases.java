@@ -9,13 +9,17 @@ import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.StateKey;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
@@ -33,11 +37,13 @@ import org.slf4j.LoggerFactory;
  *       the limit says, no fewer than there are callers waiting, and no more than half of what remained, so that other
  *       instances find some, too. The others wait for it.
  *   <li>If little remained, or a lease was not to be had, requests ask the store one by one, as without leases.
- *   <li>A lease that nobody has used for a moment is given back, and so are all when the limiter is closed. If the
- *       process dies, what it held stays charged, and lapses with its window or as the bucket refills.
+ *   <li>A lease that nobody has used for a moment is given back, and so are all when the limiter is closed, one that is
+ *       replaced by a larger one, and one that comes too late for who has asked for it. If the process dies, what it held
+ *       stays charged, and lapses with its window or as the bucket refills; so it does if the subject is reset or the limit
+ *       has other numbers, since it is not known what a charge of before means to the row of today.
  * </ol>
  *
- * Nothing is admitted twice: a permit is charged in the store before it is served here, served once, and only as long as
+ * So many subjects have leases at most; of others each request asks the store. Nothing is admitted twice: a permit is charged in the store before it is served here, served once, and only as long as
  * it counts there ({@link dev.ratelimit.algorithm.Leased}). Thread-safe.
  */
 final class Leases {
@@ -46,27 +52,29 @@ final class Leases {
 
     private static final long IDLE_MILLIS = 250;
     private static final long MOST_AUTO = 10_000;
+    private static final int MOST_SUBJECTS = 10_000;
 
-    /** Asks the store. */
-    interface Asking {
-        Answer ask(Operation operation) throws UndecidedException;
-    }
+    /** So many are given back together before the next are. */
+    private static final int GIVEN_BACK_AT_ONCE = 256;
 
     /** A request that was served: what it was told, and the store's clock. */
     record Served(Verdict verdict, long remaining, long clock) {}
 
-    private final Asking store;
+    private final WorkQueue store;
     private final Predicate<Limit> isCurrent;
+    private final Duration deadline;
     private final LongSupplier nanoTime;
     private final ConcurrentHashMap<StateKey, Hot> subjects = new ConcurrentHashMap<>();
     private @Nullable ScheduledThreadPoolExecutor timer;
-    private boolean closed;
+    private volatile boolean closed;
 
     /**
      * @param isCurrent whether a limit is still what its name stands for
+     * @param deadline how long the store may take for an answer
      */
-    Leases(Asking store, Predicate<Limit> isCurrent, LongSupplier nanoTime) {
+    Leases(WorkQueue store, Predicate<Limit> isCurrent, Duration deadline, LongSupplier nanoTime) {
         this.store = store;
+        this.deadline = deadline;
         this.nanoTime = nanoTime;
         this.isCurrent = isCurrent;
     }
@@ -100,7 +108,7 @@ final class Leases {
     @Nullable
     Served serve(Demand demand, long deadlineNanos) {
         Hot hot = subjects.get(demand.key());
-        if (hot == null) {
+        if (hot == null || closed) {
             return null;
         }
         hot.lock.lock();
@@ -108,6 +116,9 @@ final class Leases {
             while (true) {
                 HeldLease held = hot.held;
                 if (held != null && !held.isOf(demand.limit())) {
+                    if (isCurrent.test(held.limit())) {
+                        return null; // it is of those who have the limit of another tier
+                    }
                     hot.held = null;
                     held = null;
                 }
@@ -119,7 +130,7 @@ final class Leases {
                     return null;
                 }
                 if (!hot.taking) {
-                    return take(hot, demand);
+                    return take(hot, demand, deadlineNanos);
                 }
                 if (!await(hot, deadlineNanos)) {
                     return null;
@@ -160,7 +171,7 @@ final class Leases {
     }
 
     /** Takes a lease and serves the request from it. The lock is not held while the store is asked. */
-    private @Nullable Served take(Hot hot, Demand demand) {
+    private @Nullable Served take(Hot hot, Demand demand, long deadlineNanos) {
         long permits = size(hot, demand);
         HeldLease before = hot.held;
         boolean usedUp = before != null && !before.lapsed();
@@ -169,10 +180,13 @@ final class Leases {
         Answer answer = null;
         long askedNanos = nanoTime.getAsLong();
         try {
-            answer = store.ask(
+            CompletableFuture<Answer> asked = store.ask(
                     new Operation(Kind.DECIDE, List.of(new Demand(demand.subject(), demand.limit(), permits))));
-        } catch (UndecidedException e) {
-            // The request asks for itself, and is told.
+            answer = await(asked, deadlineNanos - askedNanos);
+            if (answer == null) {
+                // The request asks for itself, and is told.
+                var unused = asked.thenAccept(late -> giveBackAll(demand, late, askedNanos));
+            }
         } finally {
             hot.lock.lock();
             hot.taking = false;
@@ -189,16 +203,49 @@ final class Leases {
         }
         hot.auto = usedUp ? Math.min(MOST_AUTO, 2 * permits) : Math.max(1, permits / 2);
         HeldLease taken = new HeldLease(demand.limit(), verdict, answer.now(), askedNanos);
+        if (before != null && hot.held == before && before.left() > 0) {
+            var unused = giveBack(demand.subject(), before);
+        }
         hot.held = taken;
         long nanos = nanoTime.getAsLong();
         return taken.serve(demand.cost(), nanos) ? new Served(verdict, taken.remaining(), taken.clock(nanos)) : null;
+    }
+
+    /** The answer; {@code null} if there is none, or none in time. An interrupt does not end the wait. */
+    private static @Nullable Answer await(CompletableFuture<Answer> asked, long nanos) {
+        boolean interrupted = false;
+        long until = System.nanoTime() + nanos;
+        try {
+            while (true) {
+                try {
+                    return asked.get(until - System.nanoTime(), TimeUnit.NANOSECONDS);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                } catch (ExecutionException | TimeoutException e) {
+                    return null;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void giveBackAll(Demand demand, Answer late, long askedNanos) {
+        if (late.allowed()) {
+            var unused = giveBack(
+                    demand.subject(),
+                    new HeldLease(demand.limit(), late.verdicts().get(0), late.now(), askedNanos));
+        }
     }
 
     /** Remembers what the store has said of a limit with a lease. */
     void learn(Demand demand, Verdict verdict) {
         Hot hot = subjects.get(demand.key());
         if (hot == null) {
-            if (!verdict.allowed() || verdict.remaining() < 2 * demand.cost()) {
+            boolean worthIt = verdict.allowed() && verdict.remaining() >= 2 * demand.cost();
+            if (closed || !worthIt || subjects.size() >= MOST_SUBJECTS) {
                 return;
             }
             startTimer();
@@ -234,39 +281,65 @@ final class Leases {
         }
     }
 
-    /** Gives back what was not used for a moment; or all of it. */
+    /** Gives back what was not used for a moment; or all of it, and waits for what is just being taken. */
     private void giveBack(boolean all) {
+        long until = System.nanoTime() + deadline.toNanos();
+        List<CompletableFuture<Answer>> underWay = new ArrayList<>();
         for (Map.Entry<StateKey, Hot> entry : subjects.entrySet()) {
-            Hot hot = entry.getValue();
-            HeldLease unused = null;
-            hot.lock.lock();
-            try {
-                HeldLease held = hot.held;
-                if (!hot.taking && (all || held == null || !held.wasUsed())) {
-                    unused = held;
-                    hot.held = null;
-                    hot.dropped = true;
-                    subjects.remove(entry.getKey(), hot);
-                }
-            } finally {
-                hot.lock.unlock();
-            }
+            HeldLease unused = withdraw(entry.getKey(), entry.getValue(), all, until);
             if (unused != null && unused.left() > 0) {
-                giveBack(hot.subject, unused);
+                underWay.add(giveBack(entry.getValue().subject, unused));
             }
+            if (underWay.size() == GIVEN_BACK_AT_ONCE) {
+                if (!areAnswered(underWay)) {
+                    return; // a store that is down takes nothing back
+                }
+                underWay.clear();
+            }
+        }
+        areAnswered(underWay);
+    }
+
+    /** The lease of a subject that needs it no longer; it is not hot from then on. */
+    private @Nullable HeldLease withdraw(StateKey key, Hot hot, boolean inAnyCase, long until) {
+        hot.lock.lock();
+        try {
+            while (inAnyCase && hot.taking && until - System.nanoTime() > 0) {
+                hot.changed.awaitNanos(until - System.nanoTime());
+            }
+            HeldLease held = hot.held;
+            if (hot.taking || !(inAnyCase || held == null || !held.wasUsed())) {
+                return null;
+            }
+            hot.held = null;
+            hot.dropped = true;
+            subjects.remove(key, hot);
+            return held;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return null;
+        } finally {
+            hot.lock.unlock();
         }
     }
 
-    private void giveBack(Subject subject, HeldLease lease) {
+    /** What cannot be given back stays charged, which is the safe side. */
+    private CompletableFuture<Answer> giveBack(Subject subject, HeldLease lease) {
         if (!isCurrent.test(lease.limit())) {
-            return;
+            return CompletableFuture.completedFuture(null);
         }
-        try {
-            long served = lease.charge().cost() - lease.left();
-            store.ask(new Operation(Kind.SETTLE, List.of(new Demand(subject, lease.limit(), served, lease.charge()))));
-        } catch (UndecidedException e) {
-            // It stays charged, which is the safe side.
+        long served = lease.charge().cost() - lease.left();
+        return store.ask(
+                new Operation(Kind.SETTLE, List.of(new Demand(subject, lease.limit(), served, lease.charge()))));
+    }
+
+    /** Waits for all; {@code false} if some are not answered in time. */
+    private boolean areAnswered(List<CompletableFuture<Answer>> underWay) {
+        long until = System.nanoTime() + deadline.toNanos();
+        for (CompletableFuture<Answer> one : underWay) {
+            var unused = await(one, until - System.nanoTime());
         }
+        return underWay.stream().allMatch(CompletableFuture::isDone);
     }
 
     /** Drops what is held of the subject: what was charged for it no longer counts. */
@@ -279,6 +352,14 @@ final class Leases {
                 hot.dropped = true;
             } finally {
                 hot.lock.unlock();
+            }
+        }
+    }
+
+    void drop(Subject subject) {
+        for (StateKey key : subjects.keySet()) {
+            if (key.subject().equals(subject.text())) {
+                drop(key);
             }
         }
     }

@@ -26,17 +26,11 @@ final class Shadows {
 
     private static final Logger log = LoggerFactory.getLogger(Shadows.class);
 
-    /** Leaves an operation to the workers. */
-    @FunctionalInterface
-    interface Queue {
-        void submitLater(Pending pending) throws UndecidedException;
-    }
-
-    private final Queue queue;
+    private final WorkQueue queue;
     private final List<DecisionListener> listeners;
     private final Charges none = new Charges(List.of());
 
-    Shadows(Queue queue, List<DecisionListener> listeners) {
+    Shadows(WorkQueue queue, List<DecisionListener> listeners) {
         this.queue = queue;
         this.listeners = listeners;
     }
@@ -130,15 +124,13 @@ final class Shadows {
     }
 
     private void submit(Operation operation, Consumer<Answer> done) {
-        try {
-            queue.submitLater(new Pending(operation, result -> {
-                if (result instanceof Answer answer) {
-                    done.accept(answer);
-                }
-            }));
-        } catch (UndecidedException e) {
-            log.debug("What was to be tried was left out: {}", e.getMessage());
-        }
+        var unused = queue.ask(operation).whenComplete((answer, failure) -> {
+            if (failure == null) {
+                done.accept(answer);
+            } else {
+                log.debug("What was to be tried was left out: {}", failure.getMessage());
+            }
+        });
     }
 
     private void tell(LimitDecision decision, @Nullable String rule) {

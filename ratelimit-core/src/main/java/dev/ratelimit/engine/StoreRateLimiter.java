@@ -111,7 +111,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         this.limits = limits;
         this.listeners = List.copyOf(listeners);
         this.denied = new DeniedSubjects(rememberedDenials, nanoTime);
-        this.leases = new Leases(this::submit, this::isCurrent, nanoTime);
+        this.leases = new Leases(this::submitLater, this::isCurrent, grouping.deadline(), nanoTime);
         this.nanoTime = nanoTime;
         this.deadline = grouping.deadline();
         this.breaker = new Breaker(BREAK, deadline);
@@ -166,7 +166,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
             }
         }
         long mark = denied.mark();
-        Asked asked = ask(Kind.DECIDE, request, demands);
+        Asked asked = ask(Kind.DECIDE, request, demands, leased ? nanoTime.getAsLong() - start : 0);
         Answer answer = asked.answer();
         if (answer != null) {
             if (leased) {
@@ -217,6 +217,17 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         forgetLocally(StateKey.of(subject, limitName));
     }
 
+    /** Forgets what this process remembers of the subject, on all limits: see {@link #forgetLocally(Subject, String)}. */
+    public void forgetLocally(Subject subject) {
+        denied.clear(subject);
+        leases.drop(subject);
+    }
+
+    /** Forgets the denials that this process remembers, since limits may be others; leases are of the limit as it was. */
+    public void forgetDenials() {
+        denied.clear();
+    }
+
     private void forgetLocally(StateKey key) {
         denied.clear(key);
         leases.drop(key);
@@ -247,13 +258,20 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
     private record Asked(Decision decision, @Nullable Answer answer) {}
 
     private Asked ask(Kind kind, LimitRequest request, List<Demand> demands) {
+        return ask(kind, request, demands, 0);
+    }
+
+    /**
+     * @param waited how long the request has waited already, in nanoseconds
+     */
+    private Asked ask(Kind kind, LimitRequest request, List<Demand> demands, long waited) {
         if (demands.isEmpty()) {
             return new Asked(NOTHING_ASKED, null);
         }
         long start = nanoTime.getAsLong();
         Asked asked;
         try {
-            Answer answer = submit(new Operation(kind, demands));
+            Answer answer = submit(new Operation(kind, demands), waited);
             asked = new Asked(decision(request, demands, answer), answer);
         } catch (UndecidedException e) {
             asked = new Asked(undecided(request, e), null);
@@ -289,11 +307,15 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
     }
 
     Answer submit(Operation operation) throws UndecidedException {
+        return submit(operation, 0);
+    }
+
+    private Answer submit(Operation operation, long waited) throws UndecidedException {
         Lane lane = laneOf(operation);
         breaker.check();
         long askedAt = System.nanoTime();
         try {
-            Answer answer = lane.submit(operation, askedAt + deadline.toNanos());
+            Answer answer = lane.submit(operation, askedAt + deadline.toNanos() - waited);
             health.decided();
             return answer;
         } catch (UndecidedException e) {

@@ -485,6 +485,12 @@ abstract class PolicyChangesContract extends DataContract {
         admin.limits().set("standard", window(3), OPS);
         other.refresh();
         assertThat(told).containsExactly("user:alice", "null");
+
+        // Which subject it was is told even if something else has changed, too.
+        admin.limits().set("standard", window(4), OPS);
+        admin.reset(ALICE, "small", "ops");
+        other.refresh();
+        assertThat(told).containsExactly("user:alice", "null", "user:alice", "null");
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.ratelimit.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.Lease;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitDecision;
 import dev.ratelimit.LimitRequest;
@@ -89,6 +90,37 @@ class DeniedSubjectsTest {
         limiter.decide(ALICE, daily);
 
         assertThat(store.asked()).isEqualTo(before + 1);
+    }
+
+    @Test
+    void denialOfALimitWithALeaseIsNotRemembered() {
+        Limit leased = Limit.named("leased")
+                .fixedWindow(5, Duration.ofSeconds(30))
+                .lease(new Lease(2))
+                .build();
+        useUp(ALICE, leased);
+        int before = store.asked();
+
+        limiter.decide(ALICE, leased);
+
+        assertThat(store.asked()).isEqualTo(before + 1);
+    }
+
+    @Test
+    void whatIsRememberedOfASubjectIsForgottenOnAllLimits() {
+        Limit other =
+                Limit.named("other").fixedWindow(5, Duration.ofSeconds(30)).build();
+        useUp(ALICE, FIVE);
+        useUp(ALICE, other);
+        useUp(BOB, FIVE);
+        int before = store.asked();
+
+        limiter.forgetLocally(ALICE);
+        limiter.decide(ALICE, FIVE);
+        limiter.decide(ALICE, other);
+        limiter.decide(BOB, FIVE);
+
+        assertThat(store.asked()).isEqualTo(before + 2);
     }
 
     @Test

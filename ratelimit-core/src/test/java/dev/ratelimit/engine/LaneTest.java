@@ -77,6 +77,34 @@ class LaneTest {
     }
 
     @Test
+    void whereAWorkerIsLostTheNextCallerTakesTheLaneOver() throws Exception {
+        Executor workers = work -> new Thread(() -> {
+                    try {
+                        work.run();
+                    } catch (OutOfMemoryError e) {
+                        // it ends, as a worker of the pool would
+                    }
+                })
+                .start();
+        Lane lane = new Lane(store, 10, 10, workers, breaker);
+        lane.submitLater(new Pending(operation("lane-lost"), told -> {
+            throw new OutOfMemoryError("no memory to tell it");
+        }));
+        HeldStore.Held lost = store.next();
+        FutureTask<Answer> waiting = submit(lane, "lane-waiting");
+        awaitWaiting("lane-waiting");
+        lost.release();
+        lost.thread.join(10_000);
+
+        FutureTask<Answer> next = submit(lane, "lane-next");
+        store.next().release();
+        store.next().release();
+
+        assertThat(next.get(10, TimeUnit.SECONDS).allowed()).isTrue();
+        assertThat(waiting.get(10, TimeUnit.SECONDS).allowed()).isTrue();
+    }
+
+    @Test
     void noWorkerIsAskedForWhereNobodyWaits() throws Exception {
         Lane lane = new Lane(
                 store,

@@ -10,20 +10,31 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Limits;
 import dev.ratelimit.Micros;
+import dev.ratelimit.Outcome;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
 import dev.ratelimit.Window;
+import dev.ratelimit.algorithm.Charge;
+import dev.ratelimit.algorithm.Verdict;
+import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.MemoryLimitStore;
+import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.testing.SettableClock;
 import dev.ratelimit.testing.TestSeed;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -145,6 +156,149 @@ class LeasesTest {
         }
 
         assertThat(admitted).isEqualTo(1000);
+    }
+
+    @Test
+    void whatIsLeftOfALeaseThatIsReplacedGoesBack() {
+        int admitted = 0;
+        for (int i = 0; i < 200; i++) {
+            admitted += limiter.decide(ALICE, THOUSAND).allowed() ? 1 : 0;
+            LimitRequest large = LimitRequest.of(ALICE, THOUSAND).cost(40);
+            admitted += limiter.decide(large).allowed() ? 40 : 0;
+        }
+        limiter.close();
+
+        assertThat(admitted + remainingInStore(THOUSAND)).isEqualTo(1000);
+        assertThat(admitted).isGreaterThan(960);
+    }
+
+    @Test
+    void aChangeOfThePolicyLeavesWhatIsHeldAsItIs() {
+        limiter.decide(ALICE, THOUSAND);
+        limiter.decide(ALICE, THOUSAND);
+        int before = store.asked();
+
+        limiter.forgetDenials();
+        limiter.decide(ALICE, THOUSAND);
+
+        assertThat(store.asked()).isEqualTo(before);
+    }
+
+    /** What the workers are asked, each held until the test answers it; everything is allowed, and much remains. */
+    private static final class HeldQueue implements WorkQueue {
+
+        private final BlockingQueue<Pending> asked = new LinkedBlockingQueue<>();
+
+        @Override
+        public void submitLater(Pending pending) {
+            asked.add(pending);
+        }
+
+        Pending next() throws InterruptedException {
+            return Objects.requireNonNull(asked.poll(10, TimeUnit.SECONDS), "nothing was asked");
+        }
+
+        static Answer yes(Pending pending) {
+            Demand demand = pending.operation.demands().get(0);
+            return new Answer(0, List.of(verdict(demand.cost())));
+        }
+
+        static Verdict verdict(long cost) {
+            return new Verdict(Outcome.ALLOWED, 1000, 0, 0, 0, 0, new Charge(0, cost, 0));
+        }
+
+        static void answer(Pending pending) {
+            Pending.complete(List.of(pending), place -> yes(pending));
+        }
+    }
+
+    private static final Demand ONE = new Demand(ALICE, THOUSAND, 1);
+
+    private static Leases leases(WorkQueue queue, Duration deadline) {
+        Leases leases = new Leases(queue, limit -> true, deadline, () -> 0);
+        leases.learn(ONE, HeldQueue.verdict(1));
+        return leases;
+    }
+
+    @Test
+    void aLeaseThatComesTooLateGoesBack() throws Exception {
+        HeldQueue queue = new HeldQueue();
+        Leases leases = leases(queue, Duration.ofSeconds(10));
+
+        assertThat(leases.serve(ONE, Duration.ofMillis(20).toNanos())).isNull();
+        Pending late = queue.next();
+        assertThat(late.operation.kind()).isEqualTo(Operation.Kind.DECIDE);
+        HeldQueue.answer(late);
+
+        Pending givenBack = queue.next();
+        assertThat(givenBack.operation.kind()).isEqualTo(Operation.Kind.SETTLE);
+        assertThat(givenBack.operation.demands().get(0).cost()).isZero();
+    }
+
+    @Test
+    void whatIsBeingTakenWhenTheLimiterIsClosedGoesBack() throws Exception {
+        HeldQueue queue = new HeldQueue();
+        Leases leases = leases(queue, Duration.ofSeconds(10));
+        CompletableFuture<Leases.Served> taking = CompletableFuture.supplyAsync(
+                () -> leases.serve(ONE, Duration.ofSeconds(10).toNanos()));
+        Pending taken = queue.next();
+
+        CompletableFuture<Void> closing = CompletableFuture.runAsync(leases::close);
+        HeldQueue.answer(taken);
+
+        assertThat(taking.get(10, TimeUnit.SECONDS)).isNotNull();
+        Pending givenBack = queue.next();
+        assertThat(givenBack.operation.kind()).isEqualTo(Operation.Kind.SETTLE);
+        assertThat(givenBack.operation.demands().get(0).cost()).isEqualTo(1);
+        HeldQueue.answer(givenBack);
+        closing.get(10, TimeUnit.SECONDS);
+        assertThat(leases.serve(ONE, Duration.ofSeconds(10).toNanos())).isNull();
+    }
+
+    @Test
+    void whatIsHeldForOneTierIsNotLostToAnother() {
+        Limit small = Limit.named("thousand")
+                .fixedWindow(10, Duration.ofHours(1))
+                .lease(new Lease(100))
+                .build();
+        List<Operation> asked = new CopyOnWriteArrayList<>();
+        Leases leases = leases(
+                pending -> {
+                    asked.add(pending.operation);
+                    HeldQueue.answer(pending);
+                },
+                Duration.ofSeconds(10));
+        long deadline = Duration.ofSeconds(10).toNanos();
+
+        assertThat(leases.serve(ONE, deadline)).isNotNull();
+        assertThat(leases.serve(new Demand(ALICE, small, 1), deadline)).isNull();
+        assertThat(leases.serve(ONE, deadline)).isNotNull();
+
+        assertThat(asked).hasSize(1);
+    }
+
+    @Test
+    void onlySoManySubjectsAreHot() {
+        AtomicInteger asked = new AtomicInteger();
+        Leases leases = leases(
+                pending -> {
+                    asked.incrementAndGet();
+                    HeldQueue.answer(pending);
+                },
+                Duration.ofSeconds(10));
+        for (int i = 0; i < 30_000; i++) {
+            leases.learn(new Demand(Subject.user("user" + i), THOUSAND, 1), HeldQueue.verdict(1));
+        }
+
+        long served = IntStream.range(0, 30_000)
+                .filter(i -> leases.serve(new Demand(Subject.user("user" + i), THOUSAND, 1), 1_000_000_000L) != null)
+                .count();
+
+        assertThat(served).isLessThanOrEqualTo(10_000);
+        assertThat(asked).hasValueLessThanOrEqualTo(10_000);
+        leases.close();
+        // All of them have gone back.
+        assertThat(asked).hasValue(2 * (int) served);
     }
 
     @Test

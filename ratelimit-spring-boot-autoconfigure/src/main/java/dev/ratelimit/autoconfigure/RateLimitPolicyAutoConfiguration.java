@@ -18,6 +18,7 @@ import dev.ratelimit.web.ClientAddresses;
 import dev.ratelimit.web.Exemptions;
 import java.time.InstantSource;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
@@ -85,10 +86,21 @@ public final class RateLimitPolicyAutoConfiguration {
 
         /** What this process remembers of limits may no longer be true when somebody has changed or reset them. */
         private static ChangeListener forgetting(ObjectProvider<StoreRateLimiter> limiters) {
-            return subject -> {
-                StoreRateLimiter limiter = limiters.getIfAvailable();
-                if (limiter != null) {
-                    limiter.forgetLocally();
+            return new ChangeListener() {
+                @Override
+                public void changed(@Nullable String subject) {
+                    limiters.ifAvailable(limiter -> {
+                        if (subject == null) {
+                            limiter.forgetLocally();
+                        } else {
+                            limiter.forgetLocally(Subject.ofText(subject));
+                        }
+                    });
+                }
+
+                @Override
+                public void policyChanged() {
+                    limiters.ifAvailable(StoreRateLimiter::forgetDenials);
                 }
             };
         }

@@ -139,22 +139,31 @@ public final class PostgresLimitStore implements LimitStore {
     @Override
     public List<Answer> decide(List<Operation> group) {
         try {
-            for (int tries = 1; ; tries++) {
-                try (Connection connection = connect()) {
-                    return isReadCommitted(connection)
-                            ? answers(connection, group)
-                            : inReadCommitted(connection, group);
-                } catch (SQLException e) {
-                    if (tries == MOST_TRIES || !isToBeTriedAgain(e)) {
-                        throw e;
-                    }
-                }
-            }
+            PostgresCall call = new PostgresCall(group);
+            return upsert.covers(call) ? admittedOrDecided(call, group) : decided(call, group);
         } catch (SQLException e) {
             String hint = MISSING_SCHEMA.contains(String.valueOf(e.getSQLState()))
                     ? "; Schema.migrate has not been run on schema " + schema
                     : "";
             throw new LimitStoreException("PostgreSQL failed: " + e.getMessage() + hint, e);
+        }
+    }
+
+    /** Work in a transaction of its own. */
+    private interface Work<T> {
+        T on(Connection connection) throws SQLException;
+    }
+
+    /** Does it again where the database could not do it for reasons of its own; nothing of it was done then. */
+    private <T> T inTransaction(Work<T> work) throws SQLException {
+        for (int tries = 1; ; tries++) {
+            try (Connection connection = connect()) {
+                return isReadCommitted(connection) ? work.on(connection) : inReadCommitted(connection, work);
+            } catch (SQLException e) {
+                if (tries == MOST_TRIES || !isToBeTriedAgain(e)) {
+                    throw e;
+                }
+            }
         }
     }
 
@@ -169,13 +178,13 @@ public final class PostgresLimitStore implements LimitStore {
     }
 
     /** Stricter levels would fail a group for every row that another group has just written: two round trips more. */
-    private List<Answer> inReadCommitted(Connection connection, List<Operation> group) throws SQLException {
+    private static <T> T inReadCommitted(Connection connection, Work<T> work) throws SQLException {
         connection.setAutoCommit(false);
         try (Statement statement = connection.createStatement()) {
             statement.execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED");
-            List<Answer> answers = answers(connection, group);
+            T done = work.on(connection);
             connection.commit();
-            return answers;
+            return done;
         } catch (SQLException e) {
             connection.rollback();
             throw e;
@@ -188,16 +197,12 @@ public final class PostgresLimitStore implements LimitStore {
      * What can be admitted outright is, by a plain statement; the rest is decided by the function, in a transaction of its
      * own: an operation with one key does not care what became of the others.
      */
-    private List<Answer> answers(Connection connection, List<Operation> group) throws SQLException {
-        PostgresCall call = new PostgresCall(group);
-        if (!upsert.covers(call)) {
-            return decided(connection, call, group);
-        }
+    private List<Answer> admittedOrDecided(PostgresCall call, List<Operation> group) throws SQLException {
         if (call.linked()) {
-            List<Answer> admitted = connection.getAutoCommit() ? admittedTogether(connection, call, group) : null;
-            return admitted != null ? admitted : decided(connection, call, group);
+            List<Answer> admitted = inTransaction(connection -> admittedTogether(connection, call, group));
+            return admitted.isEmpty() ? decided(call, group) : admitted;
         }
-        @Nullable Admission[] admitted = upsert.admit(connection, call, durable, now());
+        @Nullable Admission[] admitted = inTransaction(connection -> upsert.admit(connection, call, durable, now()));
         List<Operation> rest = new ArrayList<>();
         for (int i = 0; i < group.size(); i++) {
             if (admitted[call.keyOf(i)] == null) {
@@ -206,7 +211,7 @@ public final class PostgresLimitStore implements LimitStore {
         }
         Iterator<Answer> decided = rest.isEmpty()
                 ? Collections.emptyIterator()
-                : decided(connection, PostgresCall.oneByOne(rest), rest).iterator();
+                : decided(PostgresCall.oneByOne(rest), rest).iterator();
         List<Answer> answers = new ArrayList<>(group.size());
         for (int i = 0; i < group.size(); i++) {
             answers.add(admitted[call.keyOf(i)] == null ? decided.next() : admitted(call, admitted, i, group.get(i)));
@@ -214,15 +219,18 @@ public final class PostgresLimitStore implements LimitStore {
         return answers;
     }
 
-    /** Admits operations over several keys, all of them or, with {@code null} for an answer, none. */
-    private @Nullable List<Answer> admittedTogether(Connection connection, PostgresCall call, List<Operation> group)
+    /** Admits operations over several keys, all of them or, with no answers, none. */
+    private List<Answer> admittedTogether(Connection connection, PostgresCall call, List<Operation> group)
             throws SQLException {
+        if (!connection.getAutoCommit()) {
+            return List.of(); // a transaction that was begun already is not to be undone
+        }
         connection.setAutoCommit(false);
         try {
             @Nullable Admission[] admitted = upsert.admit(connection, call, durable, now());
             if (Arrays.asList(admitted).contains(null)) {
                 connection.rollback();
-                return null;
+                return List.of();
             }
             connection.commit();
             List<Answer> answers = new ArrayList<>(group.size());
@@ -252,6 +260,10 @@ public final class PostgresLimitStore implements LimitStore {
             verdicts.add(admission.next(operation.demands().get(i).cost()));
         }
         return new Answer(at, verdicts);
+    }
+
+    private List<Answer> decided(PostgresCall call, List<Operation> group) throws SQLException {
+        return inTransaction(connection -> decided(connection, call, group));
     }
 
     private List<Answer> decided(Connection connection, PostgresCall call, List<Operation> group) throws SQLException {

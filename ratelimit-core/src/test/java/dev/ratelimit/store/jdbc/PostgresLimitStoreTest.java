@@ -189,6 +189,38 @@ class PostgresLimitStoreTest extends LimitStoreContract {
         }
     }
 
+    /** What was admitted before the rest of the group has to be tried again is not charged again. */
+    @Test
+    void onlyWhatFailedIsTriedAgain() {
+        Limit roomy = Limit.named("roomy").fixedWindow(10, Duration.ofDays(365)).build();
+        Limit full = Limit.named("full").fixedWindow(1, Duration.ofDays(365)).build();
+        Operation onRoomy = new Operation(Operation.Kind.DECIDE, List.of(new Operation.Demand(ALICE, roomy, 1)));
+        Operation onFull = new Operation(Operation.Kind.DECIDE, List.of(new Operation.Demand(ALICE, full, 1)));
+        store.decide(List.of(onFull));
+        AtomicInteger failures = new AtomicInteger();
+        DataSource deadlocked = proxy(DataSource.class, (method, arguments) -> {
+            Object result = method.invoke(TestPostgres.instance().dataSource(), arguments);
+            return result instanceof Connection connection
+                    ? proxy(Connection.class, (called, with) -> {
+                        boolean function = called.getName().equals("prepareStatement")
+                                && with[0].toString().contains("rate_limit_decide");
+                        if (function && failures.incrementAndGet() <= 3) {
+                            throw new SQLException("deadlock detected", "40P01");
+                        }
+                        return called.invoke(connection, with);
+                    })
+                    : result;
+        });
+
+        List<Answer> answers = new PostgresLimitStore(deadlocked, SCHEMA).decide(List.of(onRoomy, onFull));
+
+        assertThat(failures).hasValue(4);
+        assertThat(answers.get(1).allowed()).isFalse();
+        assertThat(answers.get(0).verdicts().get(0).remaining()).isEqualTo(9);
+        assertThat(store.decide(List.of(onRoomy)).get(0).verdicts().get(0).remaining())
+                .isEqualTo(8);
+    }
+
     private static String query(DataSource source, String sql) throws SQLException {
         try (Connection connection = source.getConnection();
                 Statement statement = connection.createStatement()) {

@@ -1,0 +1,29 @@
+package dev.ratelimit.engine;
+
+import dev.ratelimit.store.Answer;
+import dev.ratelimit.store.Operation;
+import java.util.concurrent.CompletableFuture;
+
+/** Leaves operations to the workers, who decide them together with what others ask. */
+@FunctionalInterface
+interface WorkQueue {
+
+    void submitLater(Pending pending) throws UndecidedException;
+
+    /** Asks without waiting. What has not been decided in time may be decided later; the answer comes then. */
+    default CompletableFuture<Answer> ask(Operation operation) {
+        CompletableFuture<Answer> answered = new CompletableFuture<>();
+        try {
+            submitLater(new Pending(operation, result -> {
+                if (result instanceof Answer answer) {
+                    answered.complete(answer);
+                } else {
+                    answered.completeExceptionally((Throwable) result);
+                }
+            }));
+        } catch (UndecidedException e) {
+            answered.completeExceptionally(e);
+        }
+        return answered;
+    }
+}
