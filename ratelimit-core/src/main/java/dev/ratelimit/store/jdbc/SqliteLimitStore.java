@@ -38,7 +38,7 @@ public final class SqliteLimitStore implements LimitStore {
     private final boolean onRealTime;
     private final ReentrantLock lock = new ReentrantLock();
     private @Nullable SqliteSession session;
-    private final SqlitePruning pruning;
+    private final SqlitePruning pruning = new SqlitePruning();
     private boolean closed;
 
     public SqliteLimitStore(SqliteFile file) {
@@ -56,7 +56,6 @@ public final class SqliteLimitStore implements LimitStore {
         this.onRealTime = onRealTime;
         this.file = file;
         this.clock = clock;
-        this.pruning = new SqlitePruning(file.busyTimeout(Duration.ZERO));
     }
 
     @Override
@@ -96,7 +95,28 @@ public final class SqliteLimitStore implements LimitStore {
 
     @Override
     public Pruned prune(long keepMicros) {
-        return pruning.step(Micros.of(clock.instant()) - keepMicros);
+        lock.lock();
+        try {
+            if (closed) {
+                return Pruned.NOTHING_WHILE_BUSY;
+            }
+            SqliteSession writer = session();
+            try {
+                writer.waitForOthers(Duration.ZERO);
+                Pruned pruned = pruning.step(writer.connection(), Micros.of(clock.instant()) - keepMicros);
+                writer.waitForOthers(file.busyTimeout());
+                return pruned;
+            } catch (SQLException e) {
+                closeSession(); // which rolls back
+                if (SqlitePruning.isBusy(e)) {
+                    return Pruned.NOTHING_WHILE_BUSY;
+                }
+                throw new LimitStoreException(
+                        "SQLite at " + file.path() + " could not be pruned: " + e.getMessage(), e);
+            }
+        } finally {
+            lock.unlock();
+        }
     }
 
     private SqliteSession session() {

@@ -1,6 +1,5 @@
 package dev.ratelimit.store.jdbc;
 
-import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.Pruned;
 import dev.ratelimit.store.Pruned.Progress;
 import dev.ratelimit.store.StateKey;
@@ -14,12 +13,12 @@ import org.sqlite.SQLiteErrorCode;
 import org.sqlite.SQLiteException;
 
 /**
- * Walks over the tables in the order of their keys, so many rows a step, on a connection of its own that never waits
- * for a lock.
+ * Walks over the tables in the order of their keys, so few rows a step that a group of requests hardly notices. Not
+ * thread-safe.
  */
 final class SqlitePruning {
 
-    private static final int ROWS_PER_STEP = 200;
+    private static final int ROWS_PER_STEP = 50;
 
     private enum Table {
         STATES("rate_limits", "expires_at"),
@@ -47,34 +46,24 @@ final class SqlitePruning {
 
     private static final StateKey BEGINNING = new StateKey("", "");
 
-    private final SqliteFile file;
     private Table table = Table.STATES;
     private StateKey after = BEGINNING;
 
-    SqlitePruning(SqliteFile file) {
-        this.file = file;
-    }
-
-    synchronized Pruned step(long before) {
-        try (Connection connection = file.dataSource().getConnection()) {
-            StateKey last = lastKeyOfStep(connection);
-            if (last == null) {
-                boolean finished = table == Table.PENALTIES;
-                table = finished ? Table.STATES : Table.PENALTIES;
-                after = BEGINNING;
-                return new Pruned(0, 0, finished ? Progress.FINISHED : Progress.MORE);
-            }
-            long deleted = delete(connection, last, before);
-            after = last;
-            return table == Table.STATES
-                    ? new Pruned(deleted, 0, Progress.MORE)
-                    : new Pruned(0, deleted, Progress.MORE);
-        } catch (SQLException e) {
-            if (isBusy(e)) {
-                return Pruned.NOTHING_WHILE_BUSY;
-            }
-            throw new LimitStoreException("SQLite at " + file.path() + " could not be pruned: " + e.getMessage(), e);
+    /**
+     * @param connection the one that decides, too: what another one writes would empty its cache
+     * @throws SQLException also if another process is writing
+     */
+    Pruned step(Connection connection, long before) throws SQLException {
+        StateKey last = lastKeyOfStep(connection);
+        if (last == null) {
+            boolean finished = table == Table.PENALTIES;
+            table = finished ? Table.STATES : Table.PENALTIES;
+            after = BEGINNING;
+            return new Pruned(0, 0, finished ? Progress.FINISHED : Progress.MORE);
         }
+        long deleted = delete(connection, last, before);
+        after = last;
+        return table == Table.STATES ? new Pruned(deleted, 0, Progress.MORE) : new Pruned(0, deleted, Progress.MORE);
     }
 
     private @Nullable StateKey lastKeyOfStep(Connection connection) throws SQLException {
@@ -103,7 +92,7 @@ final class SqlitePruning {
     }
 
     /** Busy or locked, for whatever of SQLite's extended reasons. */
-    private static boolean isBusy(SQLException e) {
+    static boolean isBusy(SQLException e) {
         if (!(e instanceof SQLiteException sqlite)) {
             return false;
         }

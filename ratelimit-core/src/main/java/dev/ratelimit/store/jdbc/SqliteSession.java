@@ -10,6 +10,8 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -140,6 +142,17 @@ final class SqliteSession implements GroupArithmetic.Rows {
         this.selectViolations = connection.prepareStatement(SELECT_VIOLATIONS);
         this.writeViolations = connection.prepareStatement(WRITE_VIOLATIONS);
         this.deleteViolations = connection.prepareStatement(DELETE_VIOLATIONS);
+    }
+
+    Connection connection() {
+        return connection;
+    }
+
+    /** How long a transaction waits from now on for another process that is writing. */
+    void waitForOthers(Duration time) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("PRAGMA busy_timeout = " + time.toMillis());
+        }
     }
 
     void begin() throws SQLException {
