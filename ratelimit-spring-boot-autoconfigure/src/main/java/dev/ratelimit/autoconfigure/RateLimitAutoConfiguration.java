@@ -124,7 +124,8 @@ public final class RateLimitAutoConfiguration {
             RateLimitProperties properties,
             ObjectProvider<DecisionListener> listeners) {
         Integer groups = properties.grouping().groupsInFlight();
-        int groupsInFlight = groups != null ? groups : store.groupsAtOnce();
+        // A store that is a mock in a test of the application says zero.
+        int groupsInFlight = groups != null ? groups : Math.max(1, store.groupsAtOnce());
         Grouping grouping = InvalidPropertyException.under(
                 "ratelimit.grouping.",
                 () -> new Grouping(
