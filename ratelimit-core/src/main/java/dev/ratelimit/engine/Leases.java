@@ -43,8 +43,9 @@ import org.slf4j.LoggerFactory;
  *       has other numbers, since it is not known what a charge of before means to the row of today.
  * </ol>
  *
- * So many subjects have leases at most; of others each request asks the store. Nothing is admitted twice: a permit is charged in the store before it is served here, served once, and only as long as
- * it counts there ({@link dev.ratelimit.algorithm.Leased}). Thread-safe.
+ * Only so many subjects have leases; of others each request asks the store. Nothing is admitted twice: a permit is charged
+ * in the store before it is served here, served once, and only as long as it counts there
+ * ({@link dev.ratelimit.algorithm.Leased}). Thread-safe.
  */
 final class Leases {
 

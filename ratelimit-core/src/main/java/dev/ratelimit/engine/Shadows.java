@@ -105,7 +105,7 @@ final class Shadows {
     private Charges.Charge decide(Demand demand, @Nullable String rule) {
         CompletableFuture<Answer> answered = new CompletableFuture<>();
         submit(new Operation(Kind.DECIDE, List.of(demand)), answer -> {
-            tell(StoreRateLimiter.decision(demand, answer.verdicts().get(0), answer.now()), rule);
+            tell(Decisions.of(demand, answer.verdicts().get(0), answer.now()), rule);
             answered.complete(answer);
         });
         return new Charges.Charge(demand, answered);

@@ -2,17 +2,12 @@ package dev.ratelimit.engine;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.DecisionListener;
-import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.Limit;
-import dev.ratelimit.LimitDecision;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Limits;
-import dev.ratelimit.Micros;
-import dev.ratelimit.Outcome;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.Subject;
-import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.Operation;
@@ -20,7 +15,6 @@ import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.StateKey;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.SynchronousQueue;
@@ -46,9 +40,6 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
 
     /** How long a store that has failed is left alone before it is asked again. */
     private static final Duration BREAK = Duration.ofSeconds(1);
-
-    private static final Decision NOTHING_ASKED =
-            new Decision(Outcome.ALLOWED, true, Instant.EPOCH, List.of(), Duration.ZERO, null);
 
     private final Limits limits;
     private final Lane[] lanes;
@@ -138,7 +129,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
     @Override
     public Decision decide(LimitRequest request) {
         List<Limit> current = limits(request);
-        Decision decision = current.isEmpty() ? NOTHING_ASKED : decide(request, current);
+        Decision decision = current.isEmpty() ? Decisions.NOTHING_ASKED : decide(request, current);
         shadows.decide(request, current);
         return decision;
     }
@@ -160,7 +151,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         if (leased) {
             Leases.Served served = leases.serve(demands.get(0), start + deadline.toNanos());
             if (served != null) {
-                Decision decision = decision(demands.get(0), served);
+                Decision decision = Decisions.of(demands.get(0), served);
                 tellListeners(request, decision, start);
                 return decision;
             }
@@ -177,21 +168,6 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
             }
         }
         return asked.decision();
-    }
-
-    private static Decision decision(Demand demand, Leases.Served served) {
-        LimitDecision limit = new LimitDecision(
-                demand.subject(),
-                demand.limit(),
-                Outcome.ALLOWED,
-                served.remaining(),
-                Micros.toInstant(served.verdict().resetAt()),
-                Duration.ZERO,
-                Duration.ZERO,
-                null,
-                true);
-        return new Decision(
-                Outcome.ALLOWED, true, Micros.toInstant(served.clock()), List.of(limit), Duration.ZERO, null);
     }
 
     @Override
@@ -266,15 +242,15 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
      */
     private Asked ask(Kind kind, LimitRequest request, List<Demand> demands, long waited) {
         if (demands.isEmpty()) {
-            return new Asked(NOTHING_ASKED, null);
+            return new Asked(Decisions.NOTHING_ASKED, null);
         }
         long start = nanoTime.getAsLong();
         Asked asked;
         try {
             Answer answer = submit(new Operation(kind, demands), waited);
-            asked = new Asked(decision(request, demands, answer), answer);
+            asked = new Asked(Decisions.of(request, demands, answer), answer);
         } catch (UndecidedException e) {
-            asked = new Asked(undecided(request, e), null);
+            asked = new Asked(Decisions.undecided(request, e), null);
         }
         if (kind == Kind.DECIDE) {
             tellListeners(request, asked.decision(), start);
@@ -364,46 +340,6 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
             throw new IllegalArgumentException("limit '" + limit.name() + "': cost is " + cost + "; ask for at most "
                     + limit.capacity() + ", all that this limit can ever grant");
         }
-    }
-
-    private static Decision decision(LimitRequest request, List<Demand> demands, Answer answer) {
-        List<LimitDecision> decisions = new ArrayList<>(demands.size());
-        Outcome outcome = Outcome.ALLOWED;
-        Duration retryAfter = Duration.ZERO;
-        for (int i = 0; i < demands.size(); i++) {
-            LimitDecision one = decision(demands.get(i), answer.verdicts().get(i), answer.now());
-            decisions.add(one);
-            outcome = one.outcome().compareTo(outcome) > 0 ? one.outcome() : outcome;
-            retryAfter = one.retryAfter().compareTo(retryAfter) > 0 ? one.retryAfter() : retryAfter;
-        }
-        boolean allowed = outcome == Outcome.ALLOWED;
-        if (!allowed && retryAfter.compareTo(request.retryAfterFloor()) < 0) {
-            retryAfter = request.retryAfterFloor();
-        }
-        return new Decision(outcome, allowed, Micros.toInstant(answer.now()), decisions, retryAfter, null);
-    }
-
-    static LimitDecision decision(Demand demand, Verdict verdict, long now) {
-        return new LimitDecision(
-                demand.subject(),
-                demand.limit(),
-                verdict.outcome(),
-                verdict.remaining(),
-                Micros.toInstant(verdict.resetAt()),
-                verdict.allowed() ? Duration.ZERO : Micros.toDuration(verdict.availableAt() - now),
-                Micros.toDuration(verdict.delay()),
-                verdict.penaltyUntil() == 0 ? null : Micros.toInstant(verdict.penaltyUntil()));
-    }
-
-    private static Decision undecided(LimitRequest request, UndecidedException e) {
-        boolean open = request.onFailure() == FailurePolicy.OPEN;
-        return new Decision(
-                e.outcome(),
-                open,
-                Instant.now(),
-                List.of(),
-                open ? Duration.ZERO : request.retryAfterFloor(),
-                e.reason());
     }
 
     /** Gives leases back and ends the workers; requests that wait are told that no decision can be had. */

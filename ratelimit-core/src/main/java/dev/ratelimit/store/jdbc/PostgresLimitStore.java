@@ -154,11 +154,16 @@ public final class PostgresLimitStore implements LimitStore {
         T on(Connection connection) throws SQLException;
     }
 
+    /** One statement, which is a transaction by itself. */
+    private <T> T inStatement(Work<T> work) throws SQLException {
+        return tried(connection -> isReadCommitted(connection) ? work.on(connection) : inTransaction(connection, work));
+    }
+
     /** Does it again where the database could not do it for reasons of its own; nothing of it was done then. */
-    private <T> T inTransaction(Work<T> work) throws SQLException {
+    private <T> T tried(Work<T> work) throws SQLException {
         for (int tries = 1; ; tries++) {
             try (Connection connection = connect()) {
-                return isReadCommitted(connection) ? work.on(connection) : inReadCommitted(connection, work);
+                return work.on(connection);
             } catch (SQLException e) {
                 if (tries == MOST_TRIES || !isToBeTriedAgain(e)) {
                     throw e;
@@ -177,11 +182,17 @@ public final class PostgresLimitStore implements LimitStore {
         return known;
     }
 
-    /** Stricter levels would fail a group for every row that another group has just written: two round trips more. */
-    private static <T> T inReadCommitted(Connection connection, Work<T> work) throws SQLException {
+    /**
+     * Two round trips more, and one for connections with a stricter level of isolation, which would fail a group for every
+     * row that another group has just written.
+     */
+    private <T> T inTransaction(Connection connection, Work<T> work) throws SQLException {
+        boolean readCommitted = isReadCommitted(connection);
         connection.setAutoCommit(false);
         try (Statement statement = connection.createStatement()) {
-            statement.execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED");
+            if (!readCommitted) {
+                statement.execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED");
+            }
             T done = work.on(connection);
             connection.commit();
             return done;
@@ -199,10 +210,11 @@ public final class PostgresLimitStore implements LimitStore {
      */
     private List<Answer> admittedOrDecided(PostgresCall call, List<Operation> group) throws SQLException {
         if (call.linked()) {
-            List<Answer> admitted = inTransaction(connection -> admittedTogether(connection, call, group));
+            List<Answer> admitted =
+                    tried(connection -> inTransaction(connection, begun -> admittedTogether(begun, call, group)));
             return admitted.isEmpty() ? decided(call, group) : admitted;
         }
-        @Nullable Admission[] admitted = inTransaction(connection -> upsert.admit(connection, call, durable, now()));
+        @Nullable Admission[] admitted = inStatement(connection -> upsert.admit(connection, call, durable, now()));
         List<Operation> rest = new ArrayList<>();
         for (int i = 0; i < group.size(); i++) {
             if (admitted[call.keyOf(i)] == null) {
@@ -222,30 +234,18 @@ public final class PostgresLimitStore implements LimitStore {
     /** Admits operations over several keys, all of them or, with no answers, none. */
     private List<Answer> admittedTogether(Connection connection, PostgresCall call, List<Operation> group)
             throws SQLException {
-        if (!connection.getAutoCommit()) {
-            return List.of(); // a transaction that was begun already is not to be undone
-        }
-        connection.setAutoCommit(false);
-        try {
-            @Nullable Admission[] admitted = upsert.admit(connection, call, durable, now());
-            if (Arrays.asList(admitted).contains(null)) {
-                connection.rollback();
-                return List.of();
-            }
-            connection.commit();
-            List<Answer> answers = new ArrayList<>(group.size());
-            int demand = 0;
-            for (Operation operation : group) {
-                answers.add(admitted(call, admitted, demand, operation));
-                demand += operation.demands().size();
-            }
-            return answers;
-        } catch (SQLException e) {
+        @Nullable Admission[] admitted = upsert.admit(connection, call, durable, now());
+        if (Arrays.asList(admitted).contains(null)) {
             connection.rollback();
-            throw e;
-        } finally {
-            connection.setAutoCommit(true);
+            return List.of();
         }
+        List<Answer> answers = new ArrayList<>(group.size());
+        int demand = 0;
+        for (Operation operation : group) {
+            answers.add(admitted(call, admitted, demand, operation));
+            demand += operation.demands().size();
+        }
+        return answers;
     }
 
     /**
@@ -263,7 +263,7 @@ public final class PostgresLimitStore implements LimitStore {
     }
 
     private List<Answer> decided(PostgresCall call, List<Operation> group) throws SQLException {
-        return inTransaction(connection -> decided(connection, call, group));
+        return inStatement(connection -> decided(connection, call, group));
     }
 
     private List<Answer> decided(Connection connection, PostgresCall call, List<Operation> group) throws SQLException {

@@ -1,0 +1,83 @@
+package dev.ratelimit.engine;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.FailurePolicy;
+import dev.ratelimit.LimitDecision;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.Micros;
+import dev.ratelimit.Outcome;
+import dev.ratelimit.algorithm.Verdict;
+import dev.ratelimit.store.Answer;
+import dev.ratelimit.store.Operation.Demand;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What the caller is told, made from what the store has answered. */
+final class Decisions {
+
+    /** Of a request that asks for nothing. */
+    static final Decision NOTHING_ASKED =
+            new Decision(Outcome.ALLOWED, true, Instant.EPOCH, List.of(), Duration.ZERO, null);
+
+    private Decisions() {}
+
+    /** Of a request that was served from a lease. */
+    static Decision of(Demand demand, Leases.Served served) {
+        LimitDecision limit = new LimitDecision(
+                demand.subject(),
+                demand.limit(),
+                Outcome.ALLOWED,
+                served.remaining(),
+                Micros.toInstant(served.verdict().resetAt()),
+                Duration.ZERO,
+                Duration.ZERO,
+                null,
+                true);
+        return new Decision(
+                Outcome.ALLOWED, true, Micros.toInstant(served.clock()), List.of(limit), Duration.ZERO, null);
+    }
+
+    /** Of a request that the store has answered. */
+    static Decision of(LimitRequest request, List<Demand> demands, Answer answer) {
+        List<LimitDecision> decisions = new ArrayList<>(demands.size());
+        Outcome outcome = Outcome.ALLOWED;
+        Duration retryAfter = Duration.ZERO;
+        for (int i = 0; i < demands.size(); i++) {
+            LimitDecision one = of(demands.get(i), answer.verdicts().get(i), answer.now());
+            decisions.add(one);
+            outcome = one.outcome().compareTo(outcome) > 0 ? one.outcome() : outcome;
+            retryAfter = one.retryAfter().compareTo(retryAfter) > 0 ? one.retryAfter() : retryAfter;
+        }
+        boolean allowed = outcome == Outcome.ALLOWED;
+        if (!allowed && retryAfter.compareTo(request.retryAfterFloor()) < 0) {
+            retryAfter = request.retryAfterFloor();
+        }
+        return new Decision(outcome, allowed, Micros.toInstant(answer.now()), decisions, retryAfter, null);
+    }
+
+    static LimitDecision of(Demand demand, Verdict verdict, long now) {
+        return new LimitDecision(
+                demand.subject(),
+                demand.limit(),
+                verdict.outcome(),
+                verdict.remaining(),
+                Micros.toInstant(verdict.resetAt()),
+                verdict.allowed() ? Duration.ZERO : Micros.toDuration(verdict.availableAt() - now),
+                Micros.toDuration(verdict.delay()),
+                verdict.penaltyUntil() == 0 ? null : Micros.toInstant(verdict.penaltyUntil()));
+    }
+
+    /** Of a request that nobody has decided. */
+    static Decision undecided(LimitRequest request, UndecidedException e) {
+        boolean open = request.onFailure() == FailurePolicy.OPEN;
+        return new Decision(
+                e.outcome(),
+                open,
+                Instant.now(),
+                List.of(),
+                open ? Duration.ZERO : request.retryAfterFloor(),
+                e.reason());
+    }
+}
