@@ -12,6 +12,11 @@ public sealed interface Algorithm {
     /** The name in configuration, such as {@code fixed-window}. */
     String written();
 
+    /** How it counts, such as {@code fixed-window of 1m}: what says the same here can go on from the other's count. */
+    default String counting() {
+        return written();
+    }
+
     /** At most {@code maxRequests} in each window; the count starts anew with the next. */
     record FixedWindow(long maxRequests, Window window) implements Algorithm {
         public FixedWindow {
@@ -26,6 +31,11 @@ public sealed interface Algorithm {
         @Override
         public String written() {
             return "fixed-window";
+        }
+
+        @Override
+        public String counting() {
+            return written() + " of " + window;
         }
     }
 
@@ -44,6 +54,11 @@ public sealed interface Algorithm {
         @Override
         public String written() {
             return "sliding-window";
+        }
+
+        @Override
+        public String counting() {
+            return written() + " of " + Durations.text(window);
         }
     }
 
@@ -66,6 +81,11 @@ public sealed interface Algorithm {
         @Override
         public String written() {
             return "sliding-log";
+        }
+
+        @Override
+        public String counting() {
+            return written() + " of " + Durations.text(window);
         }
     }
 

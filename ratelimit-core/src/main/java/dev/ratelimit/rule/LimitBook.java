@@ -98,7 +98,8 @@ public final class LimitBook implements Limits {
                 live.put(property, value);
             }
         });
-        byName.put(name, limit(name, "", live, candidate));
+        Limit ofAll = limit(name, "", live, candidate);
+        byName.put(name, ofAll);
         tiers.forEach((tier, different) -> {
             Map<String, String> liveOfTier = new LinkedHashMap<>(live);
             Map<String, String> candidateOfTier = new LinkedHashMap<>();
@@ -109,9 +110,31 @@ public final class LimitBook implements Limits {
                     liveOfTier.put(property, value);
                 }
             });
-            byTier.computeIfAbsent(name, limit -> new HashMap<>())
-                    .put(tier, limit(name, OF_TIERS + tier + ".", liveOfTier, candidateOfTier));
+            String where = OF_TIERS + tier;
+            Limit ofTier = limit(name, where + ".", liveOfTier, candidateOfTier);
+            requireOneCount(name, where, ofAll, ofTier);
+            if (ofAll.candidate() != null && ofTier.candidate() != null) {
+                requireOneCount(name, where + ".candidate", ofAll.candidate(), ofTier.candidate());
+            }
+            byTier.computeIfAbsent(name, limit -> new HashMap<>()).put(tier, ofTier);
         });
+    }
+
+    /**
+     * Callers of several tiers may share a subject: an address, or a user with and without an API key. If they did not
+     * count in one way, each would begin the count of the others anew, and nobody would ever be denied.
+     */
+    private static void requireOneCount(String name, String where, Limit ofAll, Limit ofTier) {
+        String counting = ofAll.algorithm().counting();
+        if (!ofTier.algorithm().counting().equals(counting)) {
+            throw new InvalidLimitException(
+                    name,
+                    where,
+                    ofTier.algorithm().counting(),
+                    "leave algorithm, window and zone at " + counting
+                            + ", since all tiers of a limit share one count; or write a limit of another name, and a"
+                            + " rule with tiers for it");
+        }
     }
 
     private static Limit limit(String name, String where, Map<String, String> live, Map<String, String> candidate) {

@@ -62,6 +62,35 @@ class LimitBookTest {
     }
 
     @Test
+    void tiersThatCouldNotShareACountAreRefused() {
+        assertThatThrownBy(() -> LimitBook.of(Map.of("api", with(API, "tiers.premium.window", "1h"))))
+                .hasMessage("limit 'api': tiers.premium is 'fixed-window of 1h'; leave algorithm, window and zone at"
+                        + " fixed-window of 1m, since all tiers of a limit share one count; or write a limit of another"
+                        + " name, and a rule with tiers for it");
+        assertThatThrownBy(() -> LimitBook.of(Map.of("api", with(API, "tiers.premium.algorithm", "sliding-log"))))
+                .hasMessageStartingWith("limit 'api': tiers.premium is 'sliding-log of 1m'; leave algorithm,");
+        Map<String, String> days = Map.of(
+                "algorithm", "fixed-window", "max-requests", "9", "window", "day", "tiers.premium.zone", "Asia/Tokyo");
+        assertThatThrownBy(() -> LimitBook.of(Map.of("api", days)))
+                .hasMessageStartingWith("limit 'api': tiers.premium is 'fixed-window of day in Asia/Tokyo'; leave");
+        Map<String, String> tried = with(API, "candidate.window", "1h");
+        assertThatThrownBy(() -> LimitBook.of(Map.of("api", with(tried, "tiers.premium.candidate.max-requests", "9"))))
+                .hasMessageStartingWith("limit 'api': tiers.premium.candidate is 'fixed-window of 1m'; leave");
+    }
+
+    @Test
+    void tiersOfABucketMayHaveOtherRates() {
+        LimitBook book = LimitBook.of(Map.of(
+                "api",
+                Map.of("algorithm", "token-bucket", "burst", "5", "refill", "1/s", "tiers.premium.refill", "7/m")));
+
+        assertThat(Objects.requireNonNull(book.find("api", "premium"))
+                        .algorithm()
+                        .counting())
+                .isEqualTo("token-bucket");
+    }
+
+    @Test
     void candidateHasNumbersAndANameOfItsOwn() {
         LimitBook book = LimitBook.of(Map.of(
                 "api", with(with(API, "candidate.max-requests", "80"), "tiers.premium.candidate.max-requests", "800")));
