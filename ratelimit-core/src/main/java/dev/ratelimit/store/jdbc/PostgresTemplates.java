@@ -10,8 +10,8 @@ final class PostgresTemplates {
 
     private PostgresTemplates() {}
 
-    /** The clock, in microseconds. */
-    static final String CLOCK = "coalesce(:now, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)";
+    /** The clock, in microseconds: from a double, which is exact once it is rounded, and cheaper than a numeric. */
+    static final String CLOCK = "coalesce(:now, (date_part('epoch', clock_timestamp()) * 1000000)::bigint)";
 
     /** Nobody waits longer for a row than this, even if its client has given up and gone. */
     static final String SETTINGS = """
