@@ -27,6 +27,7 @@ final class Servers implements AutoCloseable {
     private final Deque<HikariDataSource> pools = new ArrayDeque<>();
     private final Path folder;
     private final String postgresUrl;
+    private final int postgresPort;
     private final RedisClient redis;
     private final RedisClient durableRedis;
 
@@ -43,6 +44,7 @@ final class Servers implements AutoCloseable {
                 .setPGStartupWait(Duration.ofSeconds(60))
                 .start();
         open.push(server);
+        this.postgresPort = server.getPort();
         this.postgresUrl = server.getJdbcUrl("postgres", "postgres") + "&password=postgres";
         this.redis = redis(false);
         this.durableRedis = redis(true);
@@ -91,8 +93,22 @@ final class Servers implements AutoCloseable {
 
     /** A pool of connections, which is closed with the others. */
     HikariDataSource pool(int size) {
+        return pool(size, postgresUrl);
+    }
+
+    /** A pool of connections to the same server as if it were so far away. */
+    HikariDataSource pool(int size, Duration roundTrip) throws IOException {
+        if (roundTrip.isZero()) {
+            return pool(size);
+        }
+        Distance distance = new Distance(postgresPort, roundTrip);
+        open.push(distance);
+        return pool(size, postgresUrl.replace(":" + postgresPort + "/", ":" + distance.port() + "/"));
+    }
+
+    private HikariDataSource pool(int size, String url) {
         HikariConfig config = new HikariConfig();
-        config.setJdbcUrl(postgresUrl);
+        config.setJdbcUrl(url);
         config.setMaximumPoolSize(size);
         config.addDataSourceProperty("prepareThreshold", "1");
         HikariDataSource pool = new HikariDataSource(config);

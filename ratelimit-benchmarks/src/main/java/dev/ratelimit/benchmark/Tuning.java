@@ -10,7 +10,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** How many groups to have in flight on PostgreSQL: the same load on one to four of them, in turn and over and over. */
+/**
+ * How many groups to have in flight on PostgreSQL: the same load on one to four of them, in turn and over and over; with the
+ * database on this machine, and as if it were a millisecond away.
+ */
 public final class Tuning {
 
     private static final int REPETITIONS = 7;
@@ -27,20 +30,22 @@ public final class Tuning {
         try (Servers servers = Servers.start()) {
             System.out.println(servers.settings());
             Schema.migrate(servers.pool(2), "tuning");
-            for (Load load :
-                    List.of(new Load(8, 10_000), new Load(64, 10_000), new Load(200, 10_000), new Load(64, 1))) {
-                measure(servers, load);
+            for (Duration away : List.of(Duration.ZERO, Duration.ofMillis(1))) {
+                for (Load load :
+                        List.of(new Load(8, 10_000), new Load(64, 10_000), new Load(200, 10_000), new Load(64, 1))) {
+                    measure(servers, away, load);
+                }
             }
         }
         System.exit(0); // the clients of Redis leave threads behind
     }
 
-    private static void measure(Servers servers, Load load) throws Exception {
+    private static void measure(Servers servers, Duration away, Load load) throws Exception {
         List<Ours> contenders = new ArrayList<>();
         double[][] rates = new double[MOST_GROUPS][REPETITIONS];
         for (int groups = 1; groups <= MOST_GROUPS; groups++) {
-            PostgresLimitStore store =
-                    new PostgresLimitStore(servers.pool(MOST_GROUPS), "tuning").withTimeout(Duration.ofSeconds(30));
+            PostgresLimitStore store = new PostgresLimitStore(servers.pool(MOST_GROUPS, away), "tuning")
+                    .withTimeout(Duration.ofSeconds(30));
             contenders.add(new Ours(List.of(store), groups, load.keys(), List.of(LIMIT), () -> {}));
             load.run(contenders.get(groups - 1), WARM_UP);
         }
@@ -53,10 +58,11 @@ public final class Tuning {
         for (int groups = 1; groups <= MOST_GROUPS; groups++) {
             System.out.printf(
                     Locale.ROOT,
-                    "ratio groups-in-flight %d/1, %d callers on %d keys: %.2f%n",
+                    "ratio groups-in-flight %d/1, %d callers on %d keys, %d ms away: %.2f%n",
                     groups,
                     load.callers(),
                     load.keys(),
+                    away.toMillis(),
                     Series.median(rates[groups - 1]) / Series.median(rates[0]));
         }
         for (Ours contender : contenders) {

@@ -2,6 +2,7 @@ package dev.ratelimit.engine;
 
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.StateKey;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
@@ -25,6 +26,10 @@ final class Pending {
     private static final Object LEFT = new Object();
 
     final Operation operation;
+
+    /** By which it is kept apart from other groups: that of its first limit. */
+    final StateKey key;
+
     private final Thread waiter = Thread.currentThread();
 
     /** Who is told instead, if nobody waits. */
@@ -43,6 +48,7 @@ final class Pending {
 
     Pending(Operation operation, @Nullable Consumer<Object> later) {
         this.operation = operation;
+        this.key = operation.demands().get(0).key();
         this.later = later;
     }
 

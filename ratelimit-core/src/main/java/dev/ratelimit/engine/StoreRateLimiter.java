@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The rate limiter over a store. Requests that wait at the same moment are decided in one call of the store; see
- * {@link Lane}.
+ * {@link GroupQueue}.
  */
 public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
 
@@ -42,7 +42,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
     private static final Duration BREAK = Duration.ofSeconds(1);
 
     private final Limits limits;
-    private final Lane[] lanes;
+    private final GroupQueue queue;
     private final ThreadPoolExecutor workers;
     private final Duration deadline;
     private final List<DecisionListener> listeners;
@@ -107,14 +107,10 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         this.deadline = grouping.deadline();
         this.breaker = new Breaker(BREAK, deadline);
         this.shadows = new Shadows(this::submitLater, this.listeners);
-        // No more than one works for each lane; but one that has just left its lane may still be on its way back.
+        // No more than one works for each group; but one that has just left may still be on its way back.
         this.workers = new ThreadPoolExecutor(
                 0, Integer.MAX_VALUE, 30, TimeUnit.SECONDS, new SynchronousQueue<>(), workerThreads());
-        this.lanes = new Lane[grouping.groupsInFlight()];
-        int waitingPerLane = Math.max(1, grouping.maxWaiting() / lanes.length);
-        for (int i = 0; i < lanes.length; i++) {
-            lanes[i] = new Lane(store, grouping.maxGroupSize(), waitingPerLane, workers, breaker);
-        }
+        this.queue = new GroupQueue(store, grouping, workers, breaker);
     }
 
     private static ThreadFactory workerThreads() {
@@ -272,14 +268,9 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         }
     }
 
-    private Lane laneOf(Operation operation) {
-        int hash = operation.demands().get(0).key().hashCode();
-        return lanes[Math.floorMod(hash ^ hash >>> 16, lanes.length)];
-    }
-
     private void submitLater(Pending pending) throws UndecidedException {
         breaker.check();
-        laneOf(pending.operation).submitLater(pending);
+        queue.submitLater(pending);
     }
 
     Answer submit(Operation operation) throws UndecidedException {
@@ -287,11 +278,10 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
     }
 
     private Answer submit(Operation operation, long waited) throws UndecidedException {
-        Lane lane = laneOf(operation);
         breaker.check();
         long askedAt = System.nanoTime();
         try {
-            Answer answer = lane.submit(operation, askedAt + deadline.toNanos() - waited);
+            Answer answer = queue.submit(operation, askedAt + deadline.toNanos() - waited);
             health.decided();
             return answer;
         } catch (UndecidedException e) {

@@ -194,7 +194,7 @@ class StoreRateLimiterGroupingTest {
     }
 
     @Test
-    void laneIsIdleAgainAfterTheLastGroupSoTheNextCallerLeadsItself() throws Exception {
+    void nothingIsAtTheStoreAfterTheLastGroupSoTheNextCallerLeadsItself() throws Exception {
         StoreRateLimiter limiter = limiter(PATIENT);
         Caller first = new Caller(limiter, request("first"));
         HeldStore.Held lone = store.next();
@@ -204,7 +204,7 @@ class StoreRateLimiterGroupingTest {
         first.decision();
         second.decision();
 
-        // The worker leaves just after it has answered, so the lane may be busy for a moment longer.
+        // The worker leaves just after it has answered, so a group may count as away for a moment longer.
         await().atMost(Duration.ofSeconds(10)).untilAsserted(() -> {
             Caller third = new Caller(limiter, request("third"));
             HeldStore.Held group = store.next();
@@ -333,7 +333,7 @@ class StoreRateLimiterGroupingTest {
     void asManyGroupsAreInFlightAsAllowedAndNoMore() throws Exception {
         StoreRateLimiter limiter = limiter(PATIENT.withGroupsInFlight(2));
         List<Caller> all = new ArrayList<>();
-        for (int i = 0; i < 32; i++) {
+        for (int i = 0; i < 3 * GroupQueue.WORTH_ANOTHER; i++) {
             all.add(new Caller(limiter, request("user" + i)));
         }
 
@@ -347,13 +347,14 @@ class StoreRateLimiterGroupingTest {
 
         assertThat(store.hasAnother()).isFalse();
         assertThat(one.thread).isNotSameAs(other.thread);
+        int seen = one.size() + other.size();
         one.release();
         other.release();
-        HeldStore.Held nextOfOne = store.next();
-        HeldStore.Held nextOfOther = store.next();
-        assertThat(nextOfOne.size() + nextOfOther.size()).isEqualTo(30);
-        nextOfOne.release();
-        nextOfOther.release();
+        while (seen < all.size()) {
+            HeldStore.Held next = store.next();
+            seen += next.size();
+            next.release();
+        }
         for (Caller caller : all) {
             assertThat(caller.decision().outcome()).isEqualTo(Outcome.ALLOWED);
         }
