@@ -14,10 +14,10 @@ public interface ChangeListener {
      *
      * @param subject the text of the subject whose counts were reset; {@code null} if it may be about any subject
      */
-    void changed(@Nullable String subject);
+    void subjectReset(@Nullable String subject);
 
     /** Limits, rules, quotas or keys may be others; no subject was reset by that. Must not throw. */
     default void policyChanged() {
-        changed(null);
+        subjectReset(null);
     }
 }

@@ -144,7 +144,7 @@ public final class StoredPolicies implements Policies, AutoCloseable {
                 database.changes().findByRevisionGreaterThanEqualOrderByRevision(last == null ? 0 : last.revision());
         if (!isComplete(last, changes) || changes.size() > MOST_READ_BY_NAME) {
             readAll();
-            tell(listener -> listener.changed(null));
+            tell(listener -> listener.subjectReset(null));
             return;
         }
         List<ChangeRow> news = last == null ? changes : changes.subList(1, changes.size());
@@ -208,7 +208,8 @@ public final class StoredPolicies implements Policies, AutoCloseable {
         } else {
             report();
         }
-        names.getOrDefault(ChangeRow.RESET, Set.of()).forEach(subject -> tell(listener -> listener.changed(subject)));
+        names.getOrDefault(ChangeRow.RESET, Set.of())
+                .forEach(subject -> tell(listener -> listener.subjectReset(subject)));
         if (expired || !Set.of(ChangeRow.RESET).containsAll(names.keySet())) {
             tell(ChangeListener::policyChanged);
         }

@@ -47,7 +47,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
     private final Duration deadline;
     private final List<DecisionListener> listeners;
     private final Breaker breaker;
-    private final StoreHealth health = new StoreHealth();
+    private final StoreHealth health;
     private final Shadows shadows;
     private final DeniedSubjects denied;
     private final boolean leasing;
@@ -104,6 +104,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         this.denied = new DeniedSubjects(rememberedDenials, nanoTime);
         this.leases = new Leases(this::submitLater, this::isCurrent, grouping.deadline(), nanoTime);
         this.nanoTime = nanoTime;
+        this.health = new StoreHealth(nanoTime);
         this.deadline = grouping.deadline();
         this.breaker = new Breaker(BREAK, deadline);
         this.shadows = new Shadows(this::submitLater, this.listeners);

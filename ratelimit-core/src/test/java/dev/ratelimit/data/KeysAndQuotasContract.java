@@ -15,6 +15,7 @@ import dev.ratelimit.rule.Account;
 import dev.ratelimit.rule.ApiKey;
 import dev.ratelimit.rule.Quota;
 import dev.ratelimit.rule.Rule;
+import dev.ratelimit.testing.Messages;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.Base64;

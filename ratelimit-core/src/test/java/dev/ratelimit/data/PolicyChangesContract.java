@@ -18,6 +18,7 @@ import dev.ratelimit.rule.InvalidRuleException;
 import dev.ratelimit.rule.Quota;
 import dev.ratelimit.rule.Response;
 import dev.ratelimit.rule.Rule;
+import dev.ratelimit.testing.Messages;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

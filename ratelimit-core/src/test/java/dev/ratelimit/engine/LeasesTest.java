@@ -30,12 +30,15 @@ import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -233,6 +236,39 @@ class LeasesTest {
         Pending givenBack = queue.next();
         assertThat(givenBack.operation.kind()).isEqualTo(Operation.Kind.SETTLE);
         assertThat(givenBack.operation.demands().get(0).cost()).isZero();
+    }
+
+    /** Otherwise the request would wait for an hour more. */
+    @Test
+    @Timeout(30)
+    void timeThatWasWaitedForALeaseIsNotWaitedForTheStoreAgain() throws Exception {
+        Duration deadline = Duration.ofHours(1);
+        AtomicLong nanos = new AtomicLong();
+        AtomicLong step = new AtomicLong();
+        CountDownLatch stalled = new CountDownLatch(1);
+        StoreRateLimiter impatient = new StoreRateLimiter(
+                store,
+                Limits.of(THOUSAND),
+                Grouping.DEFAULT.withDeadline(deadline),
+                List.of(),
+                0,
+                true,
+                () -> nanos.addAndGet(step.get()));
+        assertThat(impatient.decide(ALICE, THOUSAND).allowed()).isTrue();
+        store.afterDeciding(() -> {
+            try {
+                stalled.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        step.set(deadline.toNanos());
+
+        Decision decision = impatient.decide(ALICE, THOUSAND);
+
+        assertThat(decision.outcome().isDecided()).isFalse();
+        assertThat(store.asked()).isEqualTo(2); // for the first request, and for a lease
+        stalled.countDown();
     }
 
     @Test

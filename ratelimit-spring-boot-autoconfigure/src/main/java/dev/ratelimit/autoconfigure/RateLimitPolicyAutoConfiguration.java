@@ -88,7 +88,7 @@ public final class RateLimitPolicyAutoConfiguration {
         private static ChangeListener forgetting(ObjectProvider<StoreRateLimiter> limiters) {
             return new ChangeListener() {
                 @Override
-                public void changed(@Nullable String subject) {
+                public void subjectReset(@Nullable String subject) {
                     limiters.ifAvailable(limiter -> {
                         if (subject == null) {
                             limiter.forgetLocally();

@@ -1,4 +1,4 @@
-package dev.ratelimit.data;
+package dev.ratelimit.testing;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -8,26 +8,26 @@ import java.util.List;
 import org.slf4j.LoggerFactory;
 
 /** What is logged by the library, at every level, while it is open. */
-final class Messages implements AutoCloseable {
+public final class Messages implements AutoCloseable {
 
     private final Logger logger = (Logger) LoggerFactory.getLogger("dev.ratelimit");
     private final Level before = logger.getLevel();
     private final ListAppender<ILoggingEvent> appender = new ListAppender<>();
 
-    Messages() {
+    public Messages() {
         appender.start();
         logger.addAppender(appender);
         logger.setLevel(Level.TRACE);
     }
 
-    List<String> warnings() {
+    public List<String> warnings() {
         return List.copyOf(appender.list).stream()
                 .filter(event -> event.getLevel() == Level.WARN)
                 .map(ILoggingEvent::getFormattedMessage)
                 .toList();
     }
 
-    List<String> all() {
+    public List<String> all() {
         return List.copyOf(appender.list).stream()
                 .map(ILoggingEvent::getFormattedMessage)
                 .toList();
