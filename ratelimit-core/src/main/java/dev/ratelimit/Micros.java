@@ -14,8 +14,13 @@ public final class Micros {
 
     /** The microsecond in which the moment lies. */
     public static long of(Instant moment) {
-        return Math.addExact(
-                Math.multiplyExact(moment.getEpochSecond(), PER_SECOND), moment.getNano() / NANOS_PER_MICRO);
+        try {
+            return Math.addExact(
+                    Math.multiplyExact(moment.getEpochSecond(), PER_SECOND), moment.getNano() / NANOS_PER_MICRO);
+        } catch (ArithmeticException e) {
+            throw new IllegalArgumentException(
+                    "the moment is " + moment + "; write one of the years that microseconds can tell, such as 9999", e);
+        }
     }
 
     /** The whole microseconds of a span; what is smaller than a microsecond is cut off. */
