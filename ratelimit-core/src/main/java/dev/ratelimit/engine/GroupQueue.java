@@ -4,14 +4,17 @@ import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.StateKey;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 
 /**
  * Combines callers into groups.
@@ -23,17 +26,21 @@ import java.util.concurrent.locks.ReentrantLock;
  *   <li>Whoever comes meanwhile waits in the queue.
  *   <li>When the first is done and somebody waits, a worker takes over: all that wait (up to the size of a group) are
  *       the next group, and so on until nobody waits. The first caller is free to go.
- *   <li>Another group goes while one is at the store if so many wait that it is worth its own call. What waits for a key
- *       that is at the store is left for later: two groups would meet on its row, and one wait for the other.
+ *   <li>Another group goes while one is at the store if so many wait that it is worth its own call, or if somebody has waited
+ *       for so long that the one at the store may be stuck. What waits for a key that is at the store is left for later:
+ *       two groups would meet on its row, and one wait for the other.
  * </ol>
  *
- * So a request waits for a group that was at the store when it came, and its own: for no more than two, unless more wait
- * than a group holds.
+ * So a request waits for a group that was at the store when it came, and for its own: for no more than two, unless more wait
+ * than a group holds, or it stands behind a request over several limits that waits for two.
  */
 final class GroupQueue {
 
     /** A call has a cost of its own, as large as that of about eight requests in it; with so many it is a small part. */
     static final int WORTH_ANOTHER = 24;
+
+    /** Much longer than a group takes that is not stuck. */
+    static final Duration PATIENCE = Duration.ofMillis(10);
 
     private final LimitStore store;
     private final int mostGroups;
@@ -41,6 +48,7 @@ final class GroupQueue {
     private final int maxWaiting;
     private final Executor workers;
     private final Breaker breaker;
+    private final long patienceNanos;
 
     private final ReentrantLock mutex = new ReentrantLock();
     private final ArrayDeque<Pending> waiting = new ArrayDeque<>();
@@ -54,30 +62,42 @@ final class GroupQueue {
     /** How many of those who wait do so for no key. */
     private int ready;
 
-    GroupQueue(LimitStore store, Grouping grouping, Executor workers, Breaker breaker) {
+    /**
+     * @param patience how long somebody waits before a group goes that is not worth its call otherwise
+     */
+    GroupQueue(LimitStore store, Grouping grouping, Executor workers, Breaker breaker, Duration patience) {
         this.store = store;
         this.mostGroups = grouping.groupsInFlight();
         this.maxGroupSize = grouping.maxGroupSize();
         this.maxWaiting = grouping.maxWaiting();
         this.workers = workers;
         this.breaker = breaker;
+        this.patienceNanos = patience.toNanos();
     }
 
     Answer submit(Operation operation, long deadlineNanos) throws UndecidedException {
         Pending pending = new Pending(operation);
+        long now = System.nanoTime();
+        if (deadlineNanos - now <= 0) {
+            throw UndecidedException.late();
+        }
         Turn turn = enter(pending, store.answersInTime() && !VirtualThreads.isCurrent());
         if (turn == Turn.LEAD) {
-            if (decide(List.of(pending))) {
+            if (decide(List.of(pending), this::askStore)) {
                 startWorker();
             }
-        } else {
-            if (turn == Turn.START_GROUP) {
-                startWorker();
-            }
-            if (!pending.await(deadlineNanos)) {
-                leave(pending);
-                throw UndecidedException.late();
-            }
+            return pending.answer();
+        }
+        if (turn == Turn.START_GROUP) {
+            startWorker();
+        }
+        boolean patient = mostGroups == 1 || deadlineNanos - now <= patienceNanos;
+        if (!patient && !pending.isDecidedBy(now + patienceNanos) && isAnotherDue()) {
+            startWorker();
+        }
+        if (!pending.await(deadlineNanos)) {
+            leave(pending);
+            throw UndecidedException.late();
         }
         return pending.answer();
     }
@@ -105,12 +125,12 @@ final class GroupQueue {
                 throw UndecidedException.overloaded(waiting.size());
             }
             if (groups == 0 && mayLead) {
+                keysAtStore.addAll(pending.keys);
                 groups = 1;
-                keysAtStore.add(pending.key);
                 return Turn.LEAD;
             }
             waiting.add(pending);
-            if (!keysAtStore.contains(pending.key)) {
+            if (isReady(pending)) {
                 ready++;
             }
             if (groups == 0 || (groups < mostGroups && ready >= WORTH_ANOTHER)) {
@@ -124,31 +144,56 @@ final class GroupQueue {
         }
     }
 
+    /** Whether none of its keys is at the store. */
+    private boolean isReady(Pending pending) {
+        for (int i = 0; i < pending.keys.size(); i++) {
+            if (keysAtStore.contains(pending.keys.get(i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Whether another group is to go, however few wait. */
+    private boolean isAnotherDue() {
+        mutex.lock();
+        try {
+            boolean due = groups < mostGroups && ready > 0;
+            if (due) {
+                groups++;
+                ready = 0;
+            }
+            return due;
+        } finally {
+            mutex.unlock();
+        }
+    }
+
     /** Has a worker take the groups that follow. */
     private void startWorker() {
         try {
-            workers.execute(this::work);
+            workers.execute(() -> work(this::askStore));
         } catch (RejectedExecutionException e) {
             // Closed meanwhile: who still waits is told.
-            for (List<Pending> group = nextGroup(); !group.isEmpty(); group = nextGroup()) {
-                Pending.complete(group, place -> UndecidedException.closed());
-                release(group);
-            }
+            work(group -> Pending.complete(group, place -> UndecidedException.closed()));
         } catch (OutOfMemoryError e) {
             // No thread can be had: rather be late than leave those who wait, and all who come later, without anyone.
-            work();
+            work(this::askStore);
+        } catch (RuntimeException | Error e) {
+            giveUp(List.of());
+            throw e;
         }
     }
 
-    private void work() {
+    private void work(Consumer<List<Pending>> decider) {
         boolean more = true;
         while (more) {
             List<Pending> group = nextGroup();
-            more = !group.isEmpty() && decide(group);
+            more = !group.isEmpty() && decide(group, decider);
         }
     }
 
-    /** Those who wait for no key, up to the size of a group; if there are none, one group less is at the store. */
+    /** Those whose keys are not at the store, up to the size of a group; if there are none, one group less is there. */
     private List<Pending> nextGroup() {
         mutex.lock();
         List<Pending> group = List.of();
@@ -166,12 +211,18 @@ final class GroupQueue {
     private List<Pending> take() {
         List<Pending> group = new ArrayList<>(Math.min(waiting.size(), maxGroupSize));
         ArrayDeque<Pending> passedOver = new ArrayDeque<>();
+        // Nobody overtakes who is passed over on one of its keys: it could wait for ever for all of them at once.
+        Set<StateKey> awaited = new HashSet<>();
         while (group.size() < maxGroupSize && !waiting.isEmpty()) {
             Pending next = waiting.remove();
-            if (keysAtStore.contains(next.key)) {
-                passedOver.add(next);
-            } else {
+            if (next.hasLeft()) {
+                continue;
+            }
+            if (isReady(next) && Collections.disjoint(next.keys, awaited)) {
                 group.add(next);
+            } else {
+                passedOver.add(next);
+                awaited.addAll(next.keys);
             }
         }
         ready = waiting.size();
@@ -179,7 +230,7 @@ final class GroupQueue {
             waiting.addFirst(passedOver.removeLast());
         }
         for (Pending taken : group) {
-            keysAtStore.add(taken.key);
+            keysAtStore.addAll(taken.keys);
         }
         return group;
     }
@@ -189,10 +240,10 @@ final class GroupQueue {
      *
      * @return whether another is to follow
      */
-    private boolean decide(List<Pending> group) {
+    private boolean decide(List<Pending> group, Consumer<List<Pending>> decider) {
         boolean told = false;
         try {
-            askStore(group);
+            decider.accept(group);
             told = true;
         } finally {
             if (!told) {
@@ -212,7 +263,7 @@ final class GroupQueue {
             // Here, and not where the answers arrive: a store that answers is not down because its callers have left.
             breaker.succeeded();
             Pending.complete(group, answers::get);
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) { // a store in another language may throw what it does not declare
             Pending.complete(group, place -> e);
         }
     }
@@ -221,9 +272,9 @@ final class GroupQueue {
     private boolean isFollowed(List<Pending> done) {
         mutex.lock();
         try {
-            // If another group is away, it takes those who wait when it is back, unless they have waited for this one.
-            boolean followed = !waiting.isEmpty() && (groups == 1 || waiting.size() >= WORTH_ANOTHER || isKeyAwaited());
             release(done);
+            // If another group is away, it takes those who wait when it is back, unless they have waited for this one.
+            boolean followed = !waiting.isEmpty() && (groups == 1 || isAnotherWorthIt(done));
             if (!followed) {
                 groups--;
             }
@@ -233,10 +284,15 @@ final class GroupQueue {
         }
     }
 
-    private boolean isKeyAwaited() {
+    private boolean isAnotherWorthIt(List<Pending> done) {
+        Set<StateKey> back = new HashSet<>();
+        done.forEach(pending -> back.addAll(pending.keys));
+        int found = 0;
         for (Pending pending : waiting) {
-            if (keysAtStore.contains(pending.key)) {
-                return true;
+            if (isReady(pending)) {
+                if (++found >= WORTH_ANOTHER || !Collections.disjoint(pending.keys, back)) {
+                    return true;
+                }
             }
         }
         return false;
@@ -252,14 +308,10 @@ final class GroupQueue {
         }
     }
 
+    /** The mutex must be held. */
     private void release(List<Pending> group) {
-        mutex.lock();
-        try {
-            for (Pending pending : group) {
-                keysAtStore.remove(pending.key);
-            }
-        } finally {
-            mutex.unlock();
+        for (Pending pending : group) {
+            pending.keys.forEach(keysAtStore::remove);
         }
     }
 
@@ -267,7 +319,7 @@ final class GroupQueue {
     private void leave(Pending pending) {
         mutex.lock();
         try {
-            if (waiting.remove(pending) && ready > 0 && !keysAtStore.contains(pending.key)) {
+            if (waiting.remove(pending) && ready > 0 && isReady(pending)) {
                 ready--;
             }
         } finally {

@@ -6,7 +6,7 @@ import java.time.Duration;
 /**
  * How requests are combined into groups.
  *
- * @param groupsInFlight how many groups may be at the store at the same moment, no two of them on one subject
+ * @param groupsInFlight how many groups may be at the store at the same moment, no two of them with a subject on the same limit
  * @param maxGroupSize how many requests a group holds at most
  * @param maxWaiting how many requests may wait in all; one more is an overload
  * @param deadline how long a request waits for its group at most

@@ -3,6 +3,7 @@ package dev.ratelimit.engine;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.StateKey;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
@@ -27,8 +28,8 @@ final class Pending {
 
     final Operation operation;
 
-    /** By which it is kept apart from other groups: that of its first limit. */
-    final StateKey key;
+    /** By which it is kept apart from other groups. */
+    final List<StateKey> keys;
 
     private final Thread waiter = Thread.currentThread();
 
@@ -48,8 +49,19 @@ final class Pending {
 
     Pending(Operation operation, @Nullable Consumer<Object> later) {
         this.operation = operation;
-        this.key = operation.demands().get(0).key();
+        this.keys = keys(operation.demands());
         this.later = later;
+    }
+
+    private static List<StateKey> keys(List<Operation.Demand> demands) {
+        if (demands.size() == 1) {
+            return List.of(demands.get(0).key());
+        }
+        List<StateKey> keys = new ArrayList<>(demands.size());
+        for (Operation.Demand demand : demands) {
+            keys.add(demand.key());
+        }
+        return keys;
     }
 
     /**
@@ -85,6 +97,26 @@ final class Pending {
         for (int place = from; place < Math.min(group.size(), from + WOKEN_BY_EACH); place++) {
             LockSupport.unpark(group.get(place).waiter);
         }
+    }
+
+    /** Waits until it is decided, and goes on waiting afterwards; {@code false} if the moment comes first. */
+    boolean isDecidedBy(long nanos) {
+        boolean interrupted = false;
+        for (long left = nanos - System.nanoTime();
+                result.get() == null && left > 0;
+                left = nanos - System.nanoTime()) {
+            LockSupport.parkNanos(this, left);
+            interrupted |= Thread.interrupted();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return result.get() != null;
+    }
+
+    /** Whether who waited for it has gone. */
+    boolean hasLeft() {
+        return result.get() == LEFT;
     }
 
     /** Waits until it is decided; {@code false} if the deadline comes first. An interrupt does not end the wait. */

@@ -111,7 +111,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         // No more than one works for each group; but one that has just left may still be on its way back.
         this.workers = new ThreadPoolExecutor(
                 0, Integer.MAX_VALUE, 30, TimeUnit.SECONDS, new SynchronousQueue<>(), workerThreads());
-        this.queue = new GroupQueue(store, grouping, workers, breaker);
+        this.queue = new GroupQueue(store, grouping, workers, breaker, GroupQueue.PATIENCE);
     }
 
     private static ThreadFactory workerThreads() {

@@ -3,9 +3,11 @@ package dev.ratelimit.rule;
 import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Limits;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -100,6 +102,10 @@ public final class LimitBook implements Limits {
         });
         Limit ofAll = limit(name, "", live, candidate);
         byName.put(name, ofAll);
+        List<Limit> candidates = new ArrayList<>();
+        if (ofAll.candidate() != null) {
+            candidates.add(ofAll.candidate());
+        }
         tiers.forEach((tier, different) -> {
             Map<String, String> liveOfTier = new LinkedHashMap<>(live);
             Map<String, String> candidateOfTier = new LinkedHashMap<>();
@@ -112,11 +118,15 @@ public final class LimitBook implements Limits {
             });
             String where = OF_TIERS + tier;
             Limit ofTier = limit(name, where + ".", liveOfTier, candidateOfTier);
-            requireOneCount(name, where, ofAll, ofTier);
-            if (ofAll.candidate() != null && ofTier.candidate() != null) {
-                requireOneCount(name, where + ".candidate", ofAll.candidate(), ofTier.candidate());
-            }
+            requireOneCount(
+                    name, where, ofAll, ofTier, "; or write a limit of another name, and a rule with tiers for it");
             byTier.computeIfAbsent(name, limit -> new HashMap<>()).put(tier, ofTier);
+            Limit tried = ofTier.candidate();
+            if (tried != null) {
+                requireOneCount(
+                        name, where + ".candidate", candidates.isEmpty() ? tried : candidates.get(0), tried, "");
+                candidates.add(tried);
+            }
         });
     }
 
@@ -124,16 +134,15 @@ public final class LimitBook implements Limits {
      * Callers of several tiers may share a subject: an address, or a user with and without an API key. If they did not
      * count in one way, each would begin the count of the others anew, and nobody would ever be denied.
      */
-    private static void requireOneCount(String name, String where, Limit ofAll, Limit ofTier) {
-        String counting = ofAll.algorithm().counting();
-        if (!ofTier.algorithm().counting().equals(counting)) {
+    private static void requireOneCount(String name, String where, Limit first, Limit other, String orElse) {
+        String counting = first.algorithm().counting();
+        if (!other.algorithm().counting().equals(counting)) {
             throw new InvalidLimitException(
                     name,
                     where,
-                    ofTier.algorithm().counting(),
-                    "leave algorithm, window and zone at " + counting
-                            + ", since all tiers of a limit share one count; or write a limit of another name, and a"
-                            + " rule with tiers for it");
+                    other.algorithm().counting(),
+                    "let algorithm, window and zone come to " + counting
+                            + ", since all tiers of a limit share one count" + orElse);
         }
     }
 

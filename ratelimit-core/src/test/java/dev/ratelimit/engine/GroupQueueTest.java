@@ -11,6 +11,7 @@ import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,14 +31,17 @@ class GroupQueueTest {
     private final HeldStore store = new HeldStore();
     private final Breaker breaker = new Breaker(Duration.ofSeconds(1), Duration.ofSeconds(1));
 
+    /** Nobody waits for so long here. */
+    private static final Duration PATIENT = Duration.ofHours(1);
+
     private static final Grouping GROUPING = Grouping.DEFAULT.withMaxGroupSize(100);
 
     private GroupQueue queue(Executor workers) {
-        return new GroupQueue(store, GROUPING, workers, breaker);
+        return new GroupQueue(store, GROUPING, workers, breaker, PATIENT);
     }
 
     private GroupQueue queueOfTwoGroups() {
-        return new GroupQueue(store, GROUPING.withGroupsInFlight(2), GroupQueueTest::onANewThread, breaker);
+        return new GroupQueue(store, GROUPING.withGroupsInFlight(2), GroupQueueTest::onANewThread, breaker, PATIENT);
     }
 
     /** Submits so many, each of a subject of its own, and waits until they wait. */
@@ -81,7 +85,9 @@ class GroupQueueTest {
     }
 
     private static void awaitWaiting(String threadName) {
-        await().atMost(Duration.ofSeconds(10))
+        await().pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(2))
+                .atMost(Duration.ofSeconds(10))
                 .until(() -> Thread.getAllStackTraces().keySet().stream()
                         .anyMatch(thread -> thread.getName().equals(threadName)
                                 && thread.getState() == Thread.State.TIMED_WAITING));
@@ -174,7 +180,8 @@ class GroupQueueTest {
 
     @Test
     void requestThatIsLateMakesRoomForAnotherToWait() throws Exception {
-        GroupQueue queue = new GroupQueue(store, GROUPING.withMaxWaiting(1), GroupQueueTest::onANewThread, breaker);
+        GroupQueue queue =
+                new GroupQueue(store, GROUPING.withMaxWaiting(1), GroupQueueTest::onANewThread, breaker, PATIENT);
         submit(queue, "queue-first");
         HeldStore.Held lone = store.next();
         FutureTask<Answer> late = submit(queue, "queue-late", Duration.ofMillis(50));
@@ -258,6 +265,93 @@ class GroupQueueTest {
         assertThat(first.get(10, TimeUnit.SECONDS).allowed()).isTrue();
         assertThat(hot.get(10, TimeUnit.SECONDS).allowed()).isTrue();
         assertAllowed(many);
+    }
+
+    @Test
+    void aGroupThatIsStuckHoldsUpNobodyElse() throws Exception {
+        GroupQueue queue = new GroupQueue(
+                store, GROUPING.withGroupsInFlight(2), GroupQueueTest::onANewThread, breaker, GroupQueue.PATIENCE);
+        FutureTask<Answer> stuck = submit(queue, "queue-stuck");
+        HeldStore.Held held = store.next();
+
+        FutureTask<Answer> other = submit(queue, "queue-other");
+        HeldStore.Held second = store.next();
+        assertThat(second.subjects()).containsExactly("user:queue-other");
+        second.release();
+
+        assertThat(other.get(10, TimeUnit.SECONDS).allowed()).isTrue();
+        assertThat(stuck.isDone()).isFalse();
+        held.release();
+        assertThat(stuck.get(10, TimeUnit.SECONDS).allowed()).isTrue();
+    }
+
+    @Test
+    void requestsOverSeveralLimitsAreKeptApartByAllOfThem() throws Exception {
+        GroupQueue queue = queueOfTwoGroups();
+        FutureTask<Answer> first = submit(queue, both("queue-a", "queue-all"), "queue-first");
+        HeldStore.Held lone = store.next();
+        FutureTask<Answer> second = submit(queue, both("queue-b", "queue-all"), "queue-second");
+        awaitWaiting("queue-second");
+        // It shares a subject with one that waits, and does not overtake it.
+        FutureTask<Answer> third = submit(queue, operation("queue-b"), "queue-third");
+        awaitWaiting("queue-third");
+
+        List<FutureTask<Answer>> many = submitMany(queue, "queue-many", GroupQueue.WORTH_ANOTHER - 1);
+        HeldStore.Held others = store.next();
+        assertThat(others.subjects()).doesNotContain("user:queue-b");
+        others.release();
+        assertAllowed(many);
+        lone.release();
+
+        HeldStore.Held rest = store.next();
+        assertThat(rest.subjects()).containsExactly("user:queue-b", "user:queue-b");
+        rest.release();
+        assertAllowed(List.of(first, second, third));
+    }
+
+    private static Operation both(String user, String other) {
+        return new Operation(
+                Kind.DECIDE,
+                List.of(new Demand(Subject.user(user), LIMIT, 1), new Demand(Subject.user(other), LIMIT, 1)));
+    }
+
+    @Test
+    void aStoreMayThrowWhatItDoesNotDeclare() throws Exception {
+        GroupQueue queue = queue(GroupQueueTest::onANewThread);
+        FutureTask<Answer> first = submit(queue, "queue-first");
+        HeldStore.Held lone = store.next();
+        FutureTask<Answer> second = submit(queue, "queue-second");
+        awaitWaiting("queue-second");
+
+        lone.failUndeclared(new SQLException("gone"));
+
+        assertThatThrownBy(() -> first.get(10, TimeUnit.SECONDS)).hasStackTraceContaining("gone");
+        store.next().release();
+        assertThat(second.get(10, TimeUnit.SECONDS).allowed()).isTrue();
+    }
+
+    @Test
+    void aWorkerThatCannotBeStartedLeavesTheQueueUsable() throws Exception {
+        AtomicInteger tries = new AtomicInteger();
+        GroupQueue queue = queue(work -> {
+            if (tries.getAndIncrement() == 0) {
+                throw new StackOverflowError("deep");
+            }
+            onANewThread(work);
+        });
+        FutureTask<Answer> first = submit(queue, "queue-first");
+        HeldStore.Held lone = store.next();
+        FutureTask<Answer> second = submit(queue, "queue-second");
+        awaitWaiting("queue-second");
+        lone.release();
+        assertThatThrownBy(() -> first.get(10, TimeUnit.SECONDS)).hasRootCauseMessage("deep");
+
+        FutureTask<Answer> third = submit(queue, "queue-third");
+        store.next().release();
+        store.next().release();
+
+        assertThat(third.get(10, TimeUnit.SECONDS).allowed()).isTrue();
+        assertThat(second.get(10, TimeUnit.SECONDS).allowed()).isTrue();
     }
 
     @Test

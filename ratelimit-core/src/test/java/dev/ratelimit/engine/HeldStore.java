@@ -23,7 +23,7 @@ final class HeldStore implements LimitStore {
         final List<Operation> operations;
         final Thread thread = Thread.currentThread();
         private final CountDownLatch released = new CountDownLatch(1);
-        private volatile RuntimeException failure;
+        private volatile Throwable failure;
 
         private Held(List<Operation> operations) {
             this.operations = operations;
@@ -45,6 +45,10 @@ final class HeldStore implements LimitStore {
         }
 
         void fail(RuntimeException e) {
+            failUndeclared(e);
+        }
+
+        void failUndeclared(Throwable e) {
             failure = e;
             released.countDown();
         }
@@ -83,9 +87,15 @@ final class HeldStore implements LimitStore {
             Thread.currentThread().interrupt();
         }
         if (held.failure != null) {
-            throw held.failure;
+            HeldStore.<RuntimeException>sneak(held.failure);
         }
         return yes(group);
+    }
+
+    /** Throws what Java would have declared. */
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+    private static <E extends Throwable> void sneak(Throwable failure) throws E {
+        throw (E) failure;
     }
 
     static List<Answer> yes(List<Operation> group) {

@@ -64,18 +64,22 @@ class LimitBookTest {
     @Test
     void tiersThatCouldNotShareACountAreRefused() {
         assertThatThrownBy(() -> LimitBook.of(Map.of("api", with(API, "tiers.premium.window", "1h"))))
-                .hasMessage("limit 'api': tiers.premium is 'fixed-window of 1h'; leave algorithm, window and zone at"
-                        + " fixed-window of 1m, since all tiers of a limit share one count; or write a limit of another"
-                        + " name, and a rule with tiers for it");
+                .hasMessage("limit 'api': tiers.premium is 'fixed-window of 1h'; let algorithm, window and zone come"
+                        + " to fixed-window of 1m, since all tiers of a limit share one count; or write a limit of"
+                        + " another name, and a rule with tiers for it");
         assertThatThrownBy(() -> LimitBook.of(Map.of("api", with(API, "tiers.premium.algorithm", "sliding-log"))))
-                .hasMessageStartingWith("limit 'api': tiers.premium is 'sliding-log of 1m'; leave algorithm,");
+                .hasMessageStartingWith("limit 'api': tiers.premium is 'sliding-log of 1m'; let algorithm,");
         Map<String, String> days = Map.of(
                 "algorithm", "fixed-window", "max-requests", "9", "window", "day", "tiers.premium.zone", "Asia/Tokyo");
         assertThatThrownBy(() -> LimitBook.of(Map.of("api", days)))
-                .hasMessageStartingWith("limit 'api': tiers.premium is 'fixed-window of day in Asia/Tokyo'; leave");
+                .hasMessageStartingWith("limit 'api': tiers.premium is 'fixed-window of day in Asia/Tokyo'; let");
         Map<String, String> tried = with(API, "candidate.window", "1h");
         assertThatThrownBy(() -> LimitBook.of(Map.of("api", with(tried, "tiers.premium.candidate.max-requests", "9"))))
-                .hasMessageStartingWith("limit 'api': tiers.premium.candidate is 'fixed-window of 1m'; leave");
+                .hasMessage("limit 'api': tiers.premium.candidate is 'fixed-window of 1m'; let algorithm, window and"
+                        + " zone come to fixed-window of 1h, since all tiers of a limit share one count");
+        Map<String, String> ofGold = with(API, "tiers.gold.candidate.window", "1h");
+        assertThatThrownBy(() -> LimitBook.of(Map.of("api", with(ofGold, "tiers.silver.candidate.window", "2h"))))
+                .hasMessageStartingWith("limit 'api': tiers.silver.candidate is 'fixed-window of 2h'; let");
     }
 
     @Test
