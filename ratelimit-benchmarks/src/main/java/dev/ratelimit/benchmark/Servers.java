@@ -101,9 +101,9 @@ final class Servers implements AutoCloseable {
         if (roundTrip.isZero()) {
             return pool(size);
         }
-        Distance distance = new Distance(postgresPort, roundTrip);
-        open.push(distance);
-        return pool(size, postgresUrl.replace(":" + postgresPort + "/", ":" + distance.port() + "/"));
+        DelayingRelay relay = new DelayingRelay(postgresPort, roundTrip);
+        open.push(relay);
+        return pool(size, postgresUrl.replace(":" + postgresPort + "/", ":" + relay.port() + "/"));
     }
 
     private HikariDataSource pool(int size, String url) {

@@ -121,23 +121,11 @@ final class Pending {
 
     /** Waits until it is decided; {@code false} if the deadline comes first. An interrupt does not end the wait. */
     boolean await(long deadlineNanos) {
-        boolean interrupted = false;
-        while (result.get() == null) {
-            long left = deadlineNanos - System.nanoTime();
-            if (left <= 0 && result.compareAndSet(null, LEFT)) {
-                break;
-            }
-            LockSupport.parkNanos(this, left);
-            interrupted |= Thread.interrupted();
+        if (!isDecidedBy(deadlineNanos) && result.compareAndSet(null, LEFT)) {
+            return false;
         }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
-        boolean decided = result.get() != LEFT;
-        if (decided) {
-            wakeOthers();
-        }
-        return decided;
+        wakeOthers();
+        return true;
     }
 
     Answer answer() throws UndecidedException {

@@ -11,12 +11,9 @@ import dev.ratelimit.Limits;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
-import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.MemoryLimitStore;
-import dev.ratelimit.store.Operation;
-import dev.ratelimit.store.Pruned;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +26,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -148,7 +144,7 @@ class StoreRateLimiterGroupingTest {
     @Test
     void callersOneAfterAnotherAreEachDecidedOnTheirOwnThread() {
         Queue<Thread> threads = new ConcurrentLinkedQueue<>();
-        StoreRateLimiter limiter = limiter(answering(group -> threads.add(Thread.currentThread())), PATIENT);
+        StoreRateLimiter limiter = limiter(new AnsweringStore(group -> threads.add(Thread.currentThread())), PATIENT);
 
         for (int i = 0; i < 100; i++) {
             assertThat(limiter.decide(request("user" + i)).allowed()).isTrue();
@@ -160,7 +156,7 @@ class StoreRateLimiterGroupingTest {
     /** Against a store that answers at once, anything that waits for others to come would be seen in the time. */
     @Test
     void loneCallerWaitsForNobody() {
-        StoreRateLimiter limiter = limiter(answering(group -> {}), PATIENT);
+        StoreRateLimiter limiter = limiter(new AnsweringStore(group -> {}), PATIENT);
         long fastest = Long.MAX_VALUE;
 
         for (int i = 0; i < 1_000; i++) {
@@ -289,7 +285,7 @@ class StoreRateLimiterGroupingTest {
     @Test
     void whenTheStoreIsBackAfterAFailureRequestsAreDecidedAgain() {
         AtomicBoolean broken = new AtomicBoolean(true);
-        LimitStore back = answering(group -> {
+        LimitStore back = new AnsweringStore(group -> {
             if (broken.get()) {
                 throw new LimitStoreException("out of order", null);
             }
@@ -466,29 +462,5 @@ class StoreRateLimiterGroupingTest {
         }
 
         assertThat(undecided).isEmpty();
-    }
-
-    /** Says yes at once, after it has done something with the group. */
-    private static LimitStore answering(Consumer<List<Operation>> before) {
-        return new LimitStore() {
-            @Override
-            public List<Answer> decide(List<Operation> group) {
-                before.accept(group);
-                return HeldStore.yes(group);
-            }
-
-            @Override
-            public boolean answersInTime() {
-                return true;
-            }
-
-            @Override
-            public Pruned prune(long keepMicros) {
-                throw new UnsupportedOperationException();
-            }
-
-            @Override
-            public void close() {}
-        };
     }
 }

@@ -15,7 +15,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.locks.LockSupport;
 
 /** Puts a server that is on this machine as far away as one that is not: what is sent arrives later, in both directions. */
-final class Distance implements AutoCloseable {
+final class DelayingRelay implements AutoCloseable {
 
     private static final int MOST_BYTES = 1 << 16;
 
@@ -31,10 +31,10 @@ final class Distance implements AutoCloseable {
      * @param port that of the server
      * @param roundTrip how long it takes there and back
      */
-    Distance(int port, Duration roundTrip) throws IOException {
+    DelayingRelay(int port, Duration roundTrip) throws IOException {
         this.port = port;
         this.oneWayNanos = roundTrip.toNanos() / 2;
-        start("distance", this::accept);
+        start("relay", this::accept);
     }
 
     int port() {
@@ -58,7 +58,7 @@ final class Distance implements AutoCloseable {
 
     private void carry(Socket from, Socket to) {
         BlockingQueue<Sent> underWay = new LinkedBlockingQueue<>();
-        start("distance-in", () -> {
+        start("relay-in", () -> {
             try (InputStream in = from.getInputStream()) {
                 byte[] bytes = new byte[MOST_BYTES];
                 for (int length = in.read(bytes); length >= 0; length = in.read(bytes)) {
@@ -68,7 +68,7 @@ final class Distance implements AutoCloseable {
                 underWay.add(new Sent(new byte[0], System.nanoTime()));
             }
         });
-        start("distance-out", () -> {
+        start("relay-out", () -> {
             try (OutputStream out = to.getOutputStream()) {
                 for (Sent next = underWay.take(); next.bytes.length > 0; next = underWay.take()) {
                     while (next.arrivalNanos - System.nanoTime() > 0) {
