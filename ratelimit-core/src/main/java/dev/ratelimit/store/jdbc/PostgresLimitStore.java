@@ -95,7 +95,7 @@ public final class PostgresLimitStore implements LimitStore {
         this.durable = durable;
         this.decide = "SELECT * FROM \"" + requireSchema(schema) + "\".rate_limit_decide_v2(" + ARGUMENTS + ")";
         this.decideLinked = "SELECT * FROM \"" + schema + "\".rate_limit_decide_linked_v2(" + ARGUMENTS + ")";
-        this.upsert = new PostgresUpsert(schema);
+        this.upsert = new PostgresUpsert(schema, durable, clock != null);
         this.pruning = new PostgresPruning(dataSource, schema);
     }
 
@@ -214,7 +214,7 @@ public final class PostgresLimitStore implements LimitStore {
                     tried(connection -> inTransaction(connection, begun -> admittedTogether(begun, call, group)));
             return admitted.isEmpty() ? decided(call, group) : admitted;
         }
-        @Nullable Admission[] admitted = inStatement(connection -> upsert.admit(connection, call, durable, now()));
+        @Nullable Admission[] admitted = inStatement(connection -> upsert.admit(connection, call, now()));
         List<Operation> rest = new ArrayList<>();
         for (int i = 0; i < group.size(); i++) {
             if (admitted[call.keyOf(i)] == null) {
@@ -234,7 +234,7 @@ public final class PostgresLimitStore implements LimitStore {
     /** Admits operations over several keys, all of them or, with no answers, none. */
     private List<Answer> admittedTogether(Connection connection, PostgresCall call, List<Operation> group)
             throws SQLException {
-        @Nullable Admission[] admitted = upsert.admit(connection, call, durable, now());
+        @Nullable Admission[] admitted = upsert.admit(connection, call, now());
         if (Arrays.asList(admitted).contains(null)) {
             connection.rollback();
             return List.of();

@@ -11,12 +11,18 @@ final class PostgresTemplates {
     private PostgresTemplates() {}
 
     /** The clock, in microseconds: from a double, which is exact once it is rounded, and cheaper than a numeric. */
-    static final String CLOCK = "coalesce(:now, (date_part('epoch', clock_timestamp()) * 1000000)::bigint)";
+    static final String CLOCK = "(date_part('epoch', clock_timestamp()) * 1000000)::bigint";
+
+    /** The clock of a test. */
+    static final String GIVEN_CLOCK = ":now::bigint";
 
     /** Nobody waits longer for a row than this, even if its client has given up and gone. */
-    static final String SETTINGS = """
+    static final String SETTINGS = "(SELECT set_config('lock_timeout', '1s', true)) IS NOT NULL";
+
+    /** The same without waiting for the disk. */
+    static final String SETTINGS_WITHOUT_WAITING = """
             (SELECT concat(set_config('lock_timeout', '1s', true),
-                CASE WHEN NOT :durable THEN set_config('synchronous_commit', 'off', true) END)) IS NOT NULL""";
+                set_config('synchronous_commit', 'off', true))) IS NOT NULL""";
 
     /** The one key, and what is taken of it. */
     static final String ONE_KEY = """

@@ -11,7 +11,6 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Types;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -49,6 +48,8 @@ final class PostgresUpsert {
     private static final int REMEMBERED = 1 << 12;
 
     private final String schema;
+    private final boolean durable;
+    private final boolean onGivenClock;
     private final Map<Shape, Statement> statements = new ConcurrentHashMap<>();
 
     /**
@@ -58,8 +59,14 @@ final class PostgresUpsert {
      */
     private final AtomicIntegerArray withoutRoom = new AtomicIntegerArray(REMEMBERED);
 
-    PostgresUpsert(String schema) {
+    /**
+     * @param durable whether a commit waits for the disk
+     * @param onGivenClock whether the time is given with each group, instead of read from the clock of the database
+     */
+    PostgresUpsert(String schema, boolean durable, boolean onGivenClock) {
         this.schema = schema;
+        this.durable = durable;
+        this.onGivenClock = onGivenClock;
     }
 
     /**
@@ -91,8 +98,9 @@ final class PostgresUpsert {
         String named = (numbers(shape, shape.template().substring(0, conflict), "key.resource")
                         + numbers(shape, shape.template().substring(conflict), "state.resource"))
                 .replace("{keys}", keys)
-                .replace("{settings}", PostgresTemplates.SETTINGS)
-                .replace("{clock}", PostgresTemplates.CLOCK)
+                .replace(
+                        "{settings}", durable ? PostgresTemplates.SETTINGS : PostgresTemplates.SETTINGS_WITHOUT_WAITING)
+                .replace("{clock}", onGivenClock ? PostgresTemplates.GIVEN_CLOCK : PostgresTemplates.CLOCK)
                 .replace("{resource}", shape.limits() == 1 ? "" : ", state.resource")
                 .replace("{table}", "{schema}.rate_limits")
                 .replace("{schema}", "\"" + schema + "\"");
@@ -194,18 +202,18 @@ final class PostgresUpsert {
     /**
      * Charges a group that is covered.
      *
+     * @param now the time, if it is given
      * @return what was charged, by the number of the key; nothing where a key had no room for all that is taken of it
      */
     @Nullable
-    Admission[] admit(Connection connection, PostgresCall call, boolean durable, @Nullable Long now)
-            throws SQLException {
+    Admission[] admit(Connection connection, PostgresCall call, @Nullable Long now) throws SQLException {
         Statement chosen = statements.computeIfAbsent(shape(call), this::statement);
         boolean oneLimit = call.limits().size() == 1;
         Limit first = call.limits().get(0);
         int resource = first.algorithm() instanceof Algorithm.SlidingWindow ? 5 : 4;
         @Nullable Admission[] admitted = new @Nullable Admission[call.keys().size()];
         try (PreparedStatement statement = connection.prepareStatement(chosen.sql())) {
-            bind(statement, chosen.arguments(), call, durable, now);
+            bind(statement, chosen.arguments(), call, now);
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
                     String name = oneLimit ? first.name() : row.getString(resource);
@@ -239,30 +247,19 @@ final class PostgresUpsert {
     }
 
     private static void bind(
-            PreparedStatement statement,
-            List<Argument> arguments,
-            PostgresCall call,
-            boolean durable,
-            @Nullable Long now)
+            PreparedStatement statement, List<Argument> arguments, PostgresCall call, @Nullable Long now)
             throws SQLException {
         for (int i = 0; i < arguments.size(); i++) {
             Argument argument = arguments.get(i);
             Limit limit = call.limits().get(argument.limit());
             switch (argument.name()) {
-                case "durable" -> statement.setBoolean(i + 1, durable);
                 case "subject" -> statement.setString(i + 1, call.keys().get(0).subject());
                 case "subjects" -> statement.setObject(i + 1, call.subjects());
                 case "resource" -> statement.setString(i + 1, limit.name());
                 case "resources" -> statement.setObject(i + 1, call.resources());
                 case "take" -> statement.setLong(i + 1, call.taken()[0]);
                 case "takes" -> statement.setObject(i + 1, call.taken());
-                case "now" -> {
-                    if (now == null) {
-                        statement.setNull(i + 1, Types.BIGINT);
-                    } else {
-                        statement.setLong(i + 1, now);
-                    }
-                }
+                case "now" -> statement.setLong(i + 1, Objects.requireNonNull(now));
                 default -> statement.setLong(i + 1, number(argument.name(), limit));
             }
         }
