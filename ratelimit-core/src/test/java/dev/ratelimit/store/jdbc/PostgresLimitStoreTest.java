@@ -27,11 +27,13 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class PostgresLimitStoreTest extends LimitStoreContract {
@@ -90,6 +92,47 @@ class PostgresLimitStoreTest extends LimitStoreContract {
             holder.commit();
 
             assertThat(waiting.get(10, TimeUnit.SECONDS).now()).isGreaterThanOrEqualTo(held);
+        }
+    }
+
+    static Stream<Limit.Builder> everyAlgorithm() {
+        return Stream.of(
+                Limit.named("each").tokenBucket(2, Rate.of(1, Duration.ofDays(365))),
+                Limit.named("each").leakyBucket(2, Rate.of(1, Duration.ofDays(365))),
+                Limit.named("each").fixedWindow(2, Duration.ofDays(3_660)),
+                Limit.named("each").slidingWindow(2, Duration.ofDays(3_660)),
+                Limit.named("each").slidingLog(2, Duration.ofDays(365)));
+    }
+
+    /** The statements differ from those on the clock of a test. */
+    @ParameterizedTest
+    @MethodSource("everyAlgorithm")
+    void everyAlgorithmDecidesOnTheClockOfTheDatabase(Limit.Builder each) throws Exception {
+        Limit limit = each.build();
+        PostgresLimitStore onItsOwnClock =
+                new PostgresLimitStore(TestPostgres.instance().dataSource(), SCHEMA);
+        Operation alice = new Operation(Operation.Kind.DECIDE, List.of(new Operation.Demand(ALICE, limit, 1)));
+        Operation bob = new Operation(Operation.Kind.DECIDE, List.of(new Operation.Demand(BOB, limit, 1)));
+        long before = clockOfTheDatabase();
+
+        List<Answer> answers = new ArrayList<>(onItsOwnClock.decide(List.of(alice))); // for a lone request
+        answers.addAll(onItsOwnClock.decide(List.of(alice, bob))); // for many
+        answers.addAll(onItsOwnClock.decide(List.of(bob)));
+
+        long after = clockOfTheDatabase();
+        assertThat(answers).allSatisfy(answer -> {
+            assertThat(answer.allowed()).isTrue();
+            assertThat(answer.now()).isBetween(before, after);
+        });
+        assertThat(onItsOwnClock.decide(List.of(alice, bob)))
+                .extracting(Answer::allowed)
+                .containsExactly(false, false);
+    }
+
+    private static long clockOfTheDatabase() throws SQLException {
+        try (Connection connection = TestPostgres.instance().dataSource().getConnection();
+                Statement statement = connection.createStatement()) {
+            return micros(statement);
         }
     }
 
