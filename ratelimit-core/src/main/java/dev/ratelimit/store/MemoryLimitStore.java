@@ -82,7 +82,10 @@ public final class MemoryLimitStore implements LimitStore {
                 statesToPrune = null;
                 violationsToPrune = null;
             }
-            return new Pruned(deletedStates, deletedViolations, finished ? Progress.FINISHED : Progress.MORE);
+            return new Pruned(
+                    deletedStates,
+                    deletedViolations,
+                    finished ? Progress.FINISHED : Pruned.more(deletedStates + deletedViolations, ROWS_PER_PRUNE));
         } finally {
             lock.unlock();
         }

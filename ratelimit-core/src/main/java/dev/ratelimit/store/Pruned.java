@@ -12,10 +12,17 @@ public record Pruned(long states, long penalties, Progress progress) {
     public enum Progress {
         /** There are more rows to look at. */
         MORE,
+        /** There are more, and of those that were looked at a quarter or more had expired. */
+        MANY_EXPIRED,
         /** The end of the rows is reached; the next step begins anew. */
         FINISHED,
         /** Somebody else was writing: nothing was done. */
         BUSY
+    }
+
+    /** How it goes on after so many rows, where there are more. */
+    public static Progress more(long deleted, long lookedAt) {
+        return deleted * 4 >= lookedAt ? Progress.MANY_EXPIRED : Progress.MORE;
     }
 
     public static final Pruned NOTHING_WHILE_BUSY = new Pruned(0, 0, Progress.BUSY);

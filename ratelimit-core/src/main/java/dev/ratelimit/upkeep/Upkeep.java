@@ -28,8 +28,25 @@ public final class Upkeep implements AutoCloseable {
 
     private static final Duration PAUSE_WHEN_BUSY = Duration.ofMillis(20);
 
-    /** A run on schedule rests after each step for so many times as long as it took: requests should not notice it. */
-    private static final int RESTS = 9;
+    /** How long is rested after a step, as a multiple of what it took. */
+    private enum Pace {
+        /** On call: not at all. */
+        HURRIED(0, 0),
+        /** On schedule: fewer than one in a hundred requests should meet a step, unless so much expires that it must hurry. */
+        RELAXED(99, 9);
+
+        private final int rests;
+        private final int restsWhenManyExpired;
+
+        Pace(int rests, int restsWhenManyExpired) {
+            this.rests = rests;
+            this.restsWhenManyExpired = restsWhenManyExpired;
+        }
+
+        int restsAfter(Progress progress) {
+            return progress == Progress.MANY_EXPIRED ? restsWhenManyExpired : rests;
+        }
+    }
 
     private final LimitStore store;
     private final long keepMicros;
@@ -59,8 +76,9 @@ public final class Upkeep implements AutoCloseable {
     public record Report(long states, long penalties, boolean finished) {}
 
     /**
-     * Runs from now on in this interval, and rests for most of the time while it runs. A run that fails is logged, and the
-     * next one tries again.
+     * Runs from now on in this interval. While it runs it rests for 99 % of the time, or for 90 % where a quarter of the
+     * rows or more have expired: so they never are a large part of the table for long. A run that fails is logged, and
+     * the next one tries again.
      */
     public Upkeep every(Duration interval) {
         if (interval.toMillis() < 1 || interval.compareTo(LONGEST) > 0) {
@@ -73,7 +91,7 @@ public final class Upkeep implements AutoCloseable {
 
     private void runQuietly() {
         try {
-            Report report = run(RESTS);
+            Report report = run(Pace.RELAXED);
             log.debug("Upkeep deleted {}", report);
         } catch (RuntimeException | Error e) {
             // An exception that escapes would end the schedule.
@@ -83,10 +101,10 @@ public final class Upkeep implements AutoCloseable {
 
     /** Runs now, once over all rows and without resting. */
     public Report run() {
-        return run(0);
+        return run(Pace.HURRIED);
     }
 
-    private synchronized Report run(int rests) {
+    private synchronized Report run(Pace pace) {
         long states = 0;
         long penalties = 0;
         int busySteps = 0;
@@ -103,7 +121,7 @@ public final class Upkeep implements AutoCloseable {
                 busySteps++;
                 pause(PAUSE_WHEN_BUSY.toNanos());
             } else {
-                pause(rests * took);
+                pause(pace.restsAfter(step.progress()) * took);
             }
         }
         return new Report(states, penalties, false);

@@ -24,6 +24,7 @@ import dev.ratelimit.Window;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
+import dev.ratelimit.store.Pruned.Progress;
 import dev.ratelimit.testing.SettableClock;
 import dev.ratelimit.upkeep.Upkeep;
 import java.time.Duration;
@@ -762,11 +763,7 @@ public abstract class LimitStoreContract {
     @Test
     void upkeepWalksOverAllRowsInSmallSteps() {
         Limit limit = Limit.named("many").fixedWindow(1, ofMinutes(1)).build();
-        List<Operation> group = new ArrayList<>();
-        for (int i = 0; i < 3_000; i++) {
-            group.add(new Operation(Kind.DECIDE, List.of(new Demand(Subject.user("user" + i), limit, 1))));
-        }
-        store.decide(group);
+        letAsk(3_000, limit);
         clock.move(ofMinutes(2));
         limiter.decide(ALICE, limit);
         Upkeep upkeep = new Upkeep(store, ZERO);
@@ -774,6 +771,26 @@ public abstract class LimitStoreContract {
         assertThat(upkeep.run()).isEqualTo(new Upkeep.Report(3_000, 0, true));
         assertThat(limiter.peek(LimitRequest.of(ALICE, limit)).remaining()).isZero();
         upkeep.close();
+    }
+
+    /** So that upkeep knows when to hurry. */
+    @Test
+    void stepOfUpkeepSaysWhetherManyHadExpired() {
+        Limit limit = Limit.named("many").fixedWindow(1, ofMinutes(1)).build();
+        letAsk(21_000, limit);
+
+        assertThat(store.prune(0)).isEqualTo(new Pruned(0, 0, Progress.MORE));
+        clock.move(ofMinutes(2));
+        assertThat(store.prune(0).progress()).isEqualTo(Progress.MANY_EXPIRED);
+    }
+
+    /** So many subjects ask once, each for one. */
+    private void letAsk(int subjects, Limit limit) {
+        List<Operation> group = new ArrayList<>();
+        for (int i = 0; i < subjects; i++) {
+            group.add(new Operation(Kind.DECIDE, List.of(new Demand(Subject.user("user" + i), limit, 1))));
+        }
+        store.decide(group);
     }
 
     /** Decides as often, and says what remained each time; every request must pass. */

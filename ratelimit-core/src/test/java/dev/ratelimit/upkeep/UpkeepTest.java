@@ -14,6 +14,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 @Timeout(60)
 class UpkeepTest {
@@ -24,6 +26,11 @@ class UpkeepTest {
     private static final class SlowStore implements LimitStore {
 
         final BlockingQueue<Step> steps = new LinkedBlockingQueue<>();
+        private final Progress progress;
+
+        SlowStore(Progress progress) {
+            this.progress = progress;
+        }
 
         @Override
         public List<Answer> decide(List<Operation> group) {
@@ -34,33 +41,35 @@ class UpkeepTest {
         public Pruned prune(long keepMicros) {
             long begin = System.nanoTime();
             try {
-                Thread.sleep(20);
+                Thread.sleep(10);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
             steps.add(new Step(begin, System.nanoTime()));
-            return new Pruned(1, 0, steps.size() < 4 ? Progress.MORE : Progress.FINISHED);
+            return new Pruned(1, 0, steps.size() < 4 ? progress : Progress.FINISHED);
         }
 
         @Override
         public void close() {}
     }
 
-    @Test
-    void onScheduleItRestsForMostOfTheTime() throws Exception {
-        SlowStore store = new SlowStore();
+    @ParameterizedTest
+    @CsvSource({"MORE, 98, 1000000", "MANY_EXPIRED, 8, 97"})
+    void onScheduleItRestsForMostOfTheTime(Progress progress, long least, long most) throws Exception {
+        SlowStore store = new SlowStore(progress);
         try (Upkeep upkeep = new Upkeep(store, Duration.ZERO).every(Duration.ofMillis(1))) {
             assertThat(upkeep).isNotNull();
             Step before = store.steps.poll(30, TimeUnit.SECONDS);
             Step after = store.steps.poll(30, TimeUnit.SECONDS);
 
-            assertThat(after.begin() - before.end()).isGreaterThan(8 * (before.end() - before.begin()));
+            assertThat((after.begin() - before.end()) / (before.end() - before.begin()))
+                    .isBetween(least, most);
         }
     }
 
     @Test
     void onCallItRunsToTheEnd() {
-        SlowStore store = new SlowStore();
+        SlowStore store = new SlowStore(Progress.MORE);
         try (Upkeep upkeep = new Upkeep(store, Duration.ZERO)) {
             assertThat(upkeep.run()).isEqualTo(new Upkeep.Report(4, 0, true));
         }

@@ -20,6 +20,10 @@ import org.jspecify.annotations.Nullable;
 final class PostgresPruning {
 
     private static final int PAGES_PER_STEP = 16;
+
+    /** About: of a page that is filled to seven tenths. */
+    private static final int ROWS_PER_PAGE = 40;
+
     private static final Duration LONGEST_WAIT = Duration.ofMillis(20);
     private static final String LOCK_NOT_AVAILABLE = "55P03";
 
@@ -76,9 +80,8 @@ final class PostgresPruning {
             }
             long deleted = delete(connection, now, keepMicros);
             page += PAGES_PER_STEP;
-            return table == Table.STATES
-                    ? new Pruned(deleted, 0, Progress.MORE)
-                    : new Pruned(0, deleted, Progress.MORE);
+            Progress more = Pruned.more(deleted, PAGES_PER_STEP * ROWS_PER_PAGE);
+            return table == Table.STATES ? new Pruned(deleted, 0, more) : new Pruned(0, deleted, more);
         } catch (SQLException e) {
             throw new LimitStoreException("PostgreSQL could not be pruned: " + e.getMessage(), e);
         }

@@ -63,7 +63,8 @@ final class SqlitePruning {
         }
         long deleted = delete(connection, last, before);
         after = last;
-        return table == Table.STATES ? new Pruned(deleted, 0, Progress.MORE) : new Pruned(0, deleted, Progress.MORE);
+        Progress more = Pruned.more(deleted, ROWS_PER_STEP);
+        return table == Table.STATES ? new Pruned(deleted, 0, more) : new Pruned(0, deleted, more);
     }
 
     private @Nullable StateKey lastKeyOfStep(Connection connection) throws SQLException {
