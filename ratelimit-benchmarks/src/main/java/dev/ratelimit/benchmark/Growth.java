@@ -73,7 +73,7 @@ public final class Growth {
     private static void postgres(Servers servers, int most) throws Exception {
         HikariDataSource pool = servers.pool(4);
         Schema.migrate(pool, "growth");
-        LimitStore store = new PostgresLimitStore(pool, "growth").withTimeout(Duration.ofSeconds(30));
+        TimedStore store = new TimedStore(new PostgresLimitStore(pool, "growth").withTimeout(Duration.ofSeconds(30)));
         double first = Double.NaN;
         int rows = 0;
         for (int size = 1_000; size <= most; size *= 10) {
@@ -107,7 +107,7 @@ public final class Growth {
         Schema.migrate(file);
         double first = Double.NaN;
         int rows = 0;
-        try (SqliteLimitStore store = new SqliteLimitStore(file)) {
+        try (TimedStore store = new TimedStore(new SqliteLimitStore(file))) {
             for (int size = 1_000; size <= most; size *= 10) {
                 execute(file.dataSource(), """
                         WITH RECURSIVE n(i) AS (SELECT %2$d UNION ALL SELECT i + 1 FROM n WHERE i < %3$d)
@@ -155,19 +155,20 @@ public final class Growth {
     }
 
     /** Microseconds that a decision costs. */
-    private static double cost(String name, LimitStore store, int groups, int keys) throws Exception {
+    private static double cost(String name, TimedStore store, int groups, int keys) throws Exception {
         Load load = new Load(CALLERS, Math.min(keys, ACTIVE));
         double[] costs = new double[REPETITIONS];
         try (StoreRateLimiter limiter = limiter(store, groups)) {
             Peer ours = spread(limiter, keys);
             load.run(ours, WARM_UP);
+            store.report();
             for (int i = 0; i < REPETITIONS; i++) {
                 Result result = load.run(ours, SECONDS);
                 costs[i] = 1e6 / result.perSecond();
             }
         }
         double median = Series.median(costs);
-        System.out.printf(Locale.ROOT, "%s with %d rows: %.1f µs a decision%n", name, keys, median);
+        System.out.printf(Locale.ROOT, "%s with %d rows: %.1f µs a decision, %s%n", name, keys, median, store.report());
         return median;
     }
 

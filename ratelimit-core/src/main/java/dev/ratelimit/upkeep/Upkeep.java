@@ -28,6 +28,9 @@ public final class Upkeep implements AutoCloseable {
 
     private static final Duration PAUSE_WHEN_BUSY = Duration.ofMillis(20);
 
+    /** Also after a step that took long since it had to wait. */
+    private static final Duration LONGEST_REST = Duration.ofSeconds(1);
+
     /** How long is rested after a step, as a multiple of what it took. */
     private enum Pace {
         /** On call: not at all. */
@@ -121,7 +124,7 @@ public final class Upkeep implements AutoCloseable {
                 busySteps++;
                 pause(PAUSE_WHEN_BUSY.toNanos());
             } else {
-                pause(pace.restsAfter(step.progress()) * took);
+                pause(Math.min(LONGEST_REST.toNanos(), pace.restsAfter(step.progress()) * took));
             }
         }
         return new Report(states, penalties, false);

@@ -36,7 +36,10 @@ public final class SqliteLimitStore implements LimitStore {
     private final SqliteFile file;
     private final InstantSource clock;
     private final boolean onRealTime;
-    private final ReentrantLock lock = new ReentrantLock();
+
+    /** Fair, so that upkeep has its turn between two groups, however many follow each other. */
+    private final ReentrantLock lock = new ReentrantLock(true);
+
     private @Nullable SqliteSession session;
     private final SqlitePruning pruning = new SqlitePruning();
     private boolean closed;
