@@ -1,14 +1,10 @@
 package dev.ratelimit.benchmark;
 
-import com.sun.management.OperatingSystemMXBean;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Rate;
 import dev.ratelimit.benchmark.peer.Ours;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.jdbc.PostgresLimitStore;
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadInfo;
-import java.lang.management.ThreadMXBean;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
@@ -23,8 +19,8 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Where the time goes with 64 callers on PostgreSQL: who has the processors, what the connections wait for, what the disk
- * takes for its part. It says what bounds the ratios of {@link Compare}.
+ * Where the time goes on PostgreSQL: with 64 callers, who has the processors, what the connections wait for, what the disk
+ * takes for its part; and for a lone caller beside its peers. It says what bounds the ratios of {@link Compare}.
  */
 public final class Profile {
 
@@ -59,6 +55,7 @@ public final class Profile {
             servers.closePools();
             Thread.sleep(1_000);
             printLog(statement);
+            LoneCaller.measure(servers, server(statement));
         }
         System.exit(0); // the clients of Redis leave threads behind
     }
@@ -87,10 +84,28 @@ public final class Profile {
                 result.perSecond(),
                 result.p50(),
                 result.p99());
-        Usage.now(server).since(before).print(result.decided());
+        print(Usage.now(server).since(before), result.decided());
         int all = looks.values().stream().mapToInt(Integer::intValue).sum();
         System.out.printf("%nwhat the %d connections do%n", GROUPS);
         looks.forEach((what, times) -> System.out.printf(Locale.ROOT, "  %-52s %3.0f %%%n", what, 100.0 * times / all));
+    }
+
+    private static void print(Usage usage, long decisions) {
+        System.out.printf("%nwho has the processors%n");
+        line("PostgreSQL", usage.postgres(), usage, decisions);
+        line("workers, who ask for others", usage.workers(), usage, decisions);
+        line("callers, and the rest of the Java process", usage.java() - usage.workers(), usage, decisions);
+        System.out.printf(Locale.ROOT, "  %-44s %3.0f %%%n", "idle", 100 * usage.idle());
+    }
+
+    private static void line(String who, long nanos, Usage usage, long decisions) {
+        double all = usage.clock() * (double) Runtime.getRuntime().availableProcessors();
+        System.out.printf(
+                Locale.ROOT,
+                "  %-44s %3.0f %%  %5.1f µs a decision%n",
+                who,
+                100 * nanos / all,
+                nanos / 1e3 / decisions);
     }
 
     /** Looks at the connections again and again; it uses up a little of what it measures. */
@@ -138,64 +153,6 @@ public final class Profile {
                     "  %,.0f records/s, %,.0f bytes/s%n",
                     row.getDouble(1) / SECONDS,
                     row.getDouble(2) / SECONDS);
-        }
-    }
-
-    /**
-     * Processor time, in nanoseconds.
-     *
-     * @param clock when it was
-     * @param java of this process
-     * @param workers of it: those that decide for others
-     * @param postgres of the processes of the database
-     * @param idle the part of the time, since it was last asked, in which no processor had anything to do
-     */
-    private record Usage(long clock, long java, long workers, long postgres, double idle) {
-
-        static Usage now(ProcessHandle server) {
-            OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-            ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-            long workers = 0;
-            for (long id : threads.getAllThreadIds()) {
-                ThreadInfo thread = threads.getThreadInfo(id);
-                if (thread != null && thread.getThreadName().startsWith("ratelimit-group")) {
-                    workers += Math.max(0, threads.getThreadCpuTime(id));
-                }
-            }
-            long postgres = server.children()
-                    .mapToLong(process -> process.info()
-                            .totalCpuDuration()
-                            .orElse(Duration.ZERO)
-                            .toNanos())
-                    .sum();
-            return new Usage(System.nanoTime(), system.getProcessCpuTime(), workers, postgres, 1 - system.getCpuLoad());
-        }
-
-        Usage since(Usage before) {
-            return new Usage(
-                    clock - before.clock,
-                    java - before.java,
-                    workers - before.workers,
-                    postgres - before.postgres,
-                    idle);
-        }
-
-        void print(long decisions) {
-            System.out.printf("%nwho has the processors%n");
-            line("PostgreSQL", postgres, decisions);
-            line("workers, who ask for others", workers, decisions);
-            line("callers, and the rest of the Java process", java - workers, decisions);
-            System.out.printf(Locale.ROOT, "  %-44s %3.0f %%%n", "idle", 100 * idle);
-        }
-
-        private void line(String who, long nanos, long decisions) {
-            double all = clock * (double) Runtime.getRuntime().availableProcessors();
-            System.out.printf(
-                    Locale.ROOT,
-                    "  %-44s %3.0f %%  %5.1f µs a decision%n",
-                    who,
-                    100 * nanos / all,
-                    nanos / 1e3 / decisions);
         }
     }
 }
