@@ -41,8 +41,14 @@ public final class SqliteFile {
     /** At most; a small file takes no more than it is long. */
     private static final int CACHE_KIBIBYTES = 32 * 1024;
 
-    /** Sixteen megabytes. */
-    private static final int LOG_PAGES = 4_000;
+    /**
+     * Of a new file: half of what is usual. A decision writes a page for each row, most of which it has not changed; a still
+     * smaller page could not hold a row with a long subject, which then takes two.
+     */
+    private static final int PAGE_BYTES = 2_048;
+
+    /** Twelve megabytes. */
+    private static final int LOG_PAGES = 6_000;
 
     private final Path path;
     private final Synchronous synchronous;
@@ -123,6 +129,7 @@ public final class SqliteFile {
                 Statement statement = connection.createStatement()) {
             DatabaseProduct.of(connection);
             if (!"wal".equalsIgnoreCase(journalMode(statement, "PRAGMA journal_mode"))) {
+                statement.execute("PRAGMA page_size = " + PAGE_BYTES); // does nothing to a file that is not empty
                 String mode = journalMode(statement, "PRAGMA journal_mode = WAL");
                 if (!"wal".equalsIgnoreCase(mode)) {
                     throw new LimitStoreException(

@@ -153,6 +153,19 @@ class SqliteFileTest {
     }
 
     @Test
+    void aNewFileHasSmallPages() throws Exception {
+        SqliteFile file = SqliteFile.at(folder.resolve("ratelimit.db"));
+
+        Schema.migrate(file);
+
+        try (var connection = file.dataSource().getConnection();
+                var statement = connection.createStatement();
+                var size = statement.executeQuery("PRAGMA page_size")) {
+            assertThat(size.getInt(1)).isEqualTo(2_048);
+        }
+    }
+
+    @Test
     void nobodyButTheMigrationMakesAFile() {
         SqliteFile file = SqliteFile.at(folder.resolve("missing.db"));
         try (SqliteLimitStore store = new SqliteLimitStore(file)) {
