@@ -7,7 +7,6 @@ import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Limits;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
-import dev.ratelimit.benchmark.Load.Result;
 import dev.ratelimit.benchmark.peer.Peer;
 import dev.ratelimit.engine.Grouping;
 import dev.ratelimit.engine.StoreRateLimiter;
@@ -33,15 +32,18 @@ import javax.sql.DataSource;
  */
 public final class Growth {
 
-    private static final double SECONDS = 3;
-    private static final int REPETITIONS = 3;
+    /** What the others are compared with. */
+    private static final int SMALL = 1_000;
+
+    private static final double SECONDS = 1.5;
+    private static final int REPETITIONS = 7;
 
     /** A p99 differs from one second to the next by more than what is looked for. */
     private static final int UPKEEP_REPETITIONS = 21;
 
     private static final double UPKEEP_SECONDS = 1;
 
-    private static final double WARM_UP = 4;
+    private static final double WARM_UP = 3;
     private static final int CALLERS = 16;
 
     /** How many subjects ask; the others have rows and are silent. */
@@ -71,68 +73,82 @@ public final class Growth {
     }
 
     private static void postgres(Servers servers, int most) throws Exception {
-        HikariDataSource pool = servers.pool(4);
-        Schema.migrate(pool, "growth");
-        TimedStore store = new TimedStore(new PostgresLimitStore(pool, "growth").withTimeout(Duration.ofSeconds(30)));
-        double first = Double.NaN;
+        HikariDataSource pool = servers.pool(8);
+        TimedStore small = postgres(pool, "growth_small");
+        fillPostgres(pool, "growth_small", 0, SMALL);
+        TimedStore large = postgres(pool, "growth");
         int rows = 0;
-        for (int size = 1_000; size <= most; size *= 10) {
-            execute(pool, """
-                    INSERT INTO growth.rate_limits (user_id, resource, algorithm, window_start, window_size, tokens,
-                                                    last_request_at, last_allowed_at, expires_at)
-                    SELECT 'user:user' || i, 'bucket', 'token-bucket', m, %1$d, 500000 * %1$d::bigint, m, m, m + 5000000000
-                    FROM generate_series(%2$d, %3$d) i,
-                         (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS m) now
-                    ON CONFLICT DO NOTHING
-                    """.formatted(UNIT, rows, size - 1), "VACUUM ANALYZE growth.rate_limits", "CHECKPOINT");
+        for (int size = 10 * SMALL; size <= most; size *= 10) {
+            fillPostgres(pool, "growth", rows, size);
             rows = size;
-            if (Double.isNaN(first)) {
-                cost("warming up, postgresql", store, 2, size);
-            }
-            double cost = cost("postgresql", store, 2, size);
-            first = Double.isNaN(first) ? cost : first;
-            System.out.printf(Locale.ROOT, "ratio growth-postgresql-%d/1000 %.2f%n", size, cost / first);
+            grown("postgresql", 2, small, large, size);
         }
         execute(pool, """
                 UPDATE growth.rate_limits SET expires_at = 1 WHERE user_id LIKE '%7'
                 """, "VACUUM growth.rate_limits");
         long expired = count(pool, "SELECT count(*) FROM growth.rate_limits WHERE expires_at = 1");
-        upkeep("postgresql", store, 2, rows);
+        upkeep("postgresql", large, 2, rows);
         long left = count(pool, "SELECT count(*) FROM growth.rate_limits WHERE expires_at = 1");
         System.out.println("postgresql upkeep deleted " + (expired - left) + " of " + expired + " rows meanwhile");
     }
 
+    private static TimedStore postgres(HikariDataSource pool, String schema) {
+        Schema.migrate(pool, schema);
+        return new TimedStore(new PostgresLimitStore(pool, schema).withTimeout(Duration.ofSeconds(30)));
+    }
+
+    private static void fillPostgres(DataSource pool, String schema, int from, int to) throws SQLException {
+        execute(
+                pool,
+                """
+                INSERT INTO %4$s.rate_limits (user_id, resource, algorithm, window_start, window_size, tokens,
+                                              last_request_at, last_allowed_at, expires_at)
+                SELECT 'user:user' || i, 'bucket', 'token-bucket', m, %1$d, 500000 * %1$d::bigint, m, m, m + 5000000000
+                FROM generate_series(%2$d, %3$d) i,
+                     (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS m) now
+                ON CONFLICT DO NOTHING
+                """.formatted(UNIT, from, to - 1, schema),
+                "VACUUM ANALYZE " + schema + ".rate_limits",
+                "CHECKPOINT");
+    }
+
     private static void sqlite(Servers servers, int most) throws Exception {
-        SqliteFile file = SqliteFile.at(servers.folder().resolve("growth.db"));
-        Schema.migrate(file);
-        double first = Double.NaN;
+        SqliteFile smallFile = sqlite(servers, "growth-small.db");
+        fillSqlite(smallFile, 0, SMALL);
+        SqliteFile file = sqlite(servers, "growth.db");
         int rows = 0;
-        try (TimedStore store = new TimedStore(new SqliteLimitStore(file))) {
-            for (int size = 1_000; size <= most; size *= 10) {
-                execute(file.dataSource(), """
-                        WITH RECURSIVE n(i) AS (SELECT %2$d UNION ALL SELECT i + 1 FROM n WHERE i < %3$d)
-                        INSERT INTO rate_limits (user_id, resource, algorithm, window_start, window_size, request_count,
-                            previous_count, tokens, blocked_until, last_request_at, last_allowed_at, expires_at)
-                        SELECT 'user:user' || i, 'bucket', 'token-bucket', unixepoch() * 1000000, %1$d, 0, 0,
-                               500000 * %1$d, 0, unixepoch() * 1000000, unixepoch() * 1000000,
-                               unixepoch() * 1000000 + 5000000000
-                        FROM n WHERE true
-                        ON CONFLICT DO NOTHING
-                        """.formatted(UNIT, rows, size - 1));
+        try (TimedStore small = new TimedStore(new SqliteLimitStore(smallFile));
+                TimedStore large = new TimedStore(new SqliteLimitStore(file))) {
+            for (int size = 10 * SMALL; size <= most; size *= 10) {
+                fillSqlite(file, rows, size);
                 rows = size;
-                if (Double.isNaN(first)) {
-                    cost("warming up, sqlite", store, 1, size);
-                }
-                double cost = cost("sqlite", store, 1, size);
-                first = Double.isNaN(first) ? cost : first;
-                System.out.printf(Locale.ROOT, "ratio growth-sqlite-%d/1000 %.2f%n", size, cost / first);
+                grown("sqlite", 1, small, large, size);
             }
             execute(file.dataSource(), "UPDATE rate_limits SET expires_at = 1 WHERE user_id LIKE '%7'");
             long expired = count(file.dataSource(), "SELECT count(*) FROM rate_limits WHERE expires_at = 1");
-            upkeep("sqlite", store, 1, rows);
+            upkeep("sqlite", large, 1, rows);
             long left = count(file.dataSource(), "SELECT count(*) FROM rate_limits WHERE expires_at = 1");
             System.out.println("sqlite upkeep deleted " + (expired - left) + " of " + expired + " rows meanwhile");
         }
+    }
+
+    private static SqliteFile sqlite(Servers servers, String name) {
+        SqliteFile file = SqliteFile.at(servers.folder().resolve(name));
+        Schema.migrate(file);
+        return file;
+    }
+
+    private static void fillSqlite(SqliteFile file, int from, int to) throws SQLException {
+        execute(file.dataSource(), """
+                WITH RECURSIVE n(i) AS (SELECT %2$d UNION ALL SELECT i + 1 FROM n WHERE i < %3$d)
+                INSERT INTO rate_limits (user_id, resource, algorithm, window_start, window_size, request_count,
+                    previous_count, tokens, blocked_until, last_request_at, last_allowed_at, expires_at)
+                SELECT 'user:user' || i, 'bucket', 'token-bucket', unixepoch() * 1000000, %1$d, 0, 0,
+                       500000 * %1$d, 0, unixepoch() * 1000000, unixepoch() * 1000000,
+                       unixepoch() * 1000000 + 5000000000
+                FROM n WHERE true
+                ON CONFLICT DO NOTHING
+                """.formatted(UNIT, from, to - 1));
     }
 
     private static StoreRateLimiter limiter(LimitStore store, int groups) {
@@ -154,22 +170,35 @@ public final class Growth {
         };
     }
 
-    /** Microseconds that a decision costs. */
-    private static double cost(String name, TimedStore store, int groups, int keys) throws Exception {
-        Load load = new Load(CALLERS, Math.min(keys, ACTIVE));
-        double[] costs = new double[REPETITIONS];
-        try (StoreRateLimiter limiter = limiter(store, groups)) {
-            Peer ours = spread(limiter, keys);
-            load.run(ours, WARM_UP);
-            store.report();
+    /** What a decision costs with so many rows beside what it costs with few, in turns. */
+    private static void grown(String name, int groups, TimedStore small, TimedStore large, int rows) throws Exception {
+        double[] before = new double[REPETITIONS];
+        double[] now = new double[REPETITIONS];
+        try (StoreRateLimiter onSmall = limiter(small, groups);
+                StoreRateLimiter onLarge = limiter(large, groups)) {
+            cost(onSmall, SMALL, WARM_UP);
+            cost(onLarge, rows, WARM_UP);
+            small.report();
+            large.report();
             for (int i = 0; i < REPETITIONS; i++) {
-                Result result = load.run(ours, SECONDS);
-                costs[i] = 1e6 / result.perSecond();
+                before[i] = cost(onSmall, SMALL, SECONDS);
+                now[i] = cost(onLarge, rows, SECONDS);
             }
         }
-        double median = Series.median(costs);
-        System.out.printf(Locale.ROOT, "%s with %d rows: %.1f µs a decision, %s%n", name, keys, median, store.report());
-        return median;
+        double costBefore = Series.median(before);
+        double cost = Series.median(now);
+        System.out.printf(
+                Locale.ROOT, "%s with %d rows: %.1f µs a decision, %s%n", name, SMALL, costBefore, small.report());
+        System.out.printf(Locale.ROOT, "%s with %d rows: %.1f µs a decision, %s%n", name, rows, cost, large.report());
+        System.out.printf(Locale.ROOT, "ratio growth-%s-%d/%d %.2f%n", name, rows, SMALL, cost / costBefore);
+    }
+
+    /** Microseconds that a decision costs. */
+    private static double cost(StoreRateLimiter limiter, int rows, double seconds) throws Exception {
+        return 1e6
+                / new Load(CALLERS, Math.min(rows, ACTIVE))
+                        .run(spread(limiter, rows), seconds)
+                        .perSecond();
     }
 
     /** The p99 of decisions while expired rows are deleted, beside that without. */

@@ -36,10 +36,7 @@ public final class SqliteLimitStore implements LimitStore {
     private final SqliteFile file;
     private final InstantSource clock;
     private final boolean onRealTime;
-
-    /** Fair, so that upkeep has its turn between two groups, however many follow each other. */
-    private final ReentrantLock lock = new ReentrantLock(true);
-
+    private final ReentrantLock lock = new ReentrantLock();
     private @Nullable SqliteSession session;
     private final SqlitePruning pruning = new SqlitePruning();
     private boolean closed;
