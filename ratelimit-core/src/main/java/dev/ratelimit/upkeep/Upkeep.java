@@ -55,6 +55,9 @@ public final class Upkeep implements AutoCloseable {
     private final long keepMicros;
     private final ScheduledExecutorService scheduler;
 
+    /** Whether a run has begun that has not come to the end of the rows. */
+    private boolean midway;
+
     /**
      * @param keep how long rows are kept after they have expired, so that a limit that is made slower still finds them
      */
@@ -102,12 +105,15 @@ public final class Upkeep implements AutoCloseable {
         }
     }
 
-    /** Runs now, once over all rows and without resting. */
+    /** Runs now, once over all rows and without resting; a run on schedule that rests meanwhile goes on afterwards. */
     public Report run() {
         return run(Pace.HURRIED);
     }
 
     private synchronized Report run(Pace pace) {
+        // Who finds a run on schedule under way comes to the end of that one first, and has seen only a part of the
+        // rows.
+        int ends = pace == Pace.HURRIED && midway ? 2 : 1;
         long states = 0;
         long penalties = 0;
         int busySteps = 0;
@@ -117,22 +123,27 @@ public final class Upkeep implements AutoCloseable {
             long took = System.nanoTime() - start;
             states += step.states();
             penalties += step.penalties();
-            if (step.progress() == Progress.FINISHED) {
+            midway = step.progress() != Progress.FINISHED;
+            if (!midway && --ends == 0) {
                 return new Report(states, penalties, true);
             }
             if (step.progress() == Progress.BUSY) {
                 busySteps++;
-                pause(PAUSE_WHEN_BUSY.toNanos());
+                rest(PAUSE_WHEN_BUSY.toNanos());
             } else {
-                pause(Math.min(LONGEST_REST.toNanos(), pace.restsAfter(step.progress()) * took));
+                rest(Math.min(LONGEST_REST.toNanos(), pace.restsAfter(step.progress()) * took));
             }
         }
         return new Report(states, penalties, false);
     }
 
-    private static void pause(long nanos) {
+    /** Lets others run meanwhile. */
+    private synchronized void rest(long nanos) {
+        long end = System.nanoTime() + nanos;
         try {
-            TimeUnit.NANOSECONDS.sleep(nanos);
+            for (long left = nanos; left > 0; left = end - System.nanoTime()) {
+                TimeUnit.NANOSECONDS.timedWait(this, left);
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -74,4 +74,17 @@ class UpkeepTest {
             assertThat(upkeep.run()).isEqualTo(new Upkeep.Report(4, 0, true));
         }
     }
+
+    /** On a large table a run on schedule takes an hour. */
+    @Test
+    void onCallItDoesNotWaitForARunOnSchedule() throws Exception {
+        SlowStore store = new SlowStore(Progress.MORE);
+        try (Upkeep upkeep = new Upkeep(store, Duration.ZERO).every(Duration.ofMillis(1))) {
+            Step first = store.steps.poll(30, TimeUnit.SECONDS);
+            store.steps.add(first);
+
+            // three steps to the end of the run on schedule, and one over all rows
+            assertThat(upkeep.run()).isEqualTo(new Upkeep.Report(4, 0, true));
+        }
+    }
 }
