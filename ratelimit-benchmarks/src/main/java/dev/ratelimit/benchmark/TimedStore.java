@@ -57,6 +57,16 @@ final class TimedStore implements LimitStore {
     }
 
     @Override
+    public int groupsAtOnce() {
+        return store.groupsAtOnce();
+    }
+
+    @Override
+    public boolean isOnRealTime() {
+        return store.isOnRealTime();
+    }
+
+    @Override
     public Pruned prune(long keepMicros) {
         return store.prune(keepMicros);
     }

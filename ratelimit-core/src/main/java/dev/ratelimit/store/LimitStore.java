@@ -45,7 +45,7 @@ public interface LimitStore extends AutoCloseable {
 
     /**
      * Deletes state that says no more than no state at all, and violations that are forgotten. Looks at a bounded part
-     * of the rows, goes on from there with the next call, and neither waits for a lock nor touches a live row.
+     * of the rows, goes on from there with the next call, and neither waits for another process nor touches a live row.
      *
      * @param keepMicros how long such rows are kept nonetheless
      */

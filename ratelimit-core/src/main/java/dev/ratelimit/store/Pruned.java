@@ -22,7 +22,7 @@ public record Pruned(long states, long penalties, Progress progress) {
 
     /** How it goes on after so many rows, where there are more. */
     public static Progress more(long deleted, long lookedAt) {
-        return deleted * 4 >= lookedAt ? Progress.MANY_EXPIRED : Progress.MORE;
+        return deleted > 0 && deleted * 4 >= lookedAt ? Progress.MANY_EXPIRED : Progress.MORE;
     }
 
     public static final Pruned NOTHING_WHILE_BUSY = new Pruned(0, 0, Progress.BUSY);

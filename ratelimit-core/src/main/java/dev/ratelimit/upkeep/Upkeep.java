@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes expired state and forgotten violations, on a schedule and on call, in small steps that never wait for a lock.
+ * Deletes expired state and forgotten violations, on a schedule and on call, in small steps that wait for no other process.
  * Several instances may do it at once. Safe for use by many threads.
  */
 public final class Upkeep implements AutoCloseable {
@@ -82,9 +82,9 @@ public final class Upkeep implements AutoCloseable {
     public record Report(long states, long penalties, boolean finished) {}
 
     /**
-     * Runs from now on in this interval. While it runs it rests for 99 % of the time, or for 90 % where a quarter of the
-     * rows or more have expired: so they never are a large part of the table for long. A run that fails is logged, and
-     * the next one tries again.
+     * Runs from now on in this interval. While it runs it rests for 99 times as long as a step took, or for 9 times where a
+     * quarter of the rows or more had expired, so that these do not become a large part of the table; and for a second at
+     * most. A run that fails is logged, and the next one tries again.
      */
     public Upkeep every(Duration interval) {
         if (interval.toMillis() < 1 || interval.compareTo(LONGEST) > 0) {

@@ -20,10 +20,6 @@ import org.jspecify.annotations.Nullable;
 final class PostgresPruning {
 
     private static final int PAGES_PER_STEP = 16;
-
-    /** About: of a page that is filled to seven tenths. */
-    private static final int ROWS_PER_PAGE = 40;
-
     private static final Duration LONGEST_WAIT = Duration.ofMillis(20);
     private static final String LOCK_NOT_AVAILABLE = "55P03";
 
@@ -47,12 +43,17 @@ final class PostgresPruning {
 
         String delete(String schema) {
             return """
-                    DELETE FROM "%1$s".%2$s
-                    WHERE ctid = ANY (ARRAY(
-                        SELECT ctid FROM "%1$s".%2$s
-                        WHERE ctid >= format('(%%s,0)', ?::bigint)::tid AND ctid < format('(%%s,0)', ?::bigint)::tid
-                          AND %3$s < coalesce(?::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) - ?
-                        FOR UPDATE SKIP LOCKED))
+                    WITH deleted AS (
+                        DELETE FROM "%1$s".%2$s
+                        WHERE ctid = ANY (ARRAY(
+                            SELECT ctid FROM "%1$s".%2$s
+                            WHERE ctid >= format('(%%s,0)', ?::bigint)::tid AND ctid < format('(%%s,0)', ?::bigint)::tid
+                              AND %3$s
+                                < coalesce(?::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) - ?
+                            FOR UPDATE SKIP LOCKED))
+                        RETURNING 1)
+                    SELECT (SELECT count(*) FROM deleted), count(*) FROM "%1$s".%2$s
+                    WHERE ctid >= format('(%%s,0)', ?::bigint)::tid AND ctid < format('(%%s,0)', ?::bigint)::tid
                     """.formatted(schema, table, expiry);
         }
     }
@@ -67,6 +68,12 @@ final class PostgresPruning {
         this.schema = schema;
     }
 
+    /** Rows. */
+    private record Step(long deleted, long lookedAt) {
+
+        static final Step GIVEN_UP = new Step(0, 0);
+    }
+
     synchronized Pruned step(@Nullable Long now, long keepMicros) {
         try (Connection connection = dataSource.getConnection()) {
             if (!connection.getAutoCommit()) {
@@ -78,10 +85,10 @@ final class PostgresPruning {
                 page = 0;
                 return new Pruned(0, 0, finished ? Progress.FINISHED : Progress.MORE);
             }
-            long deleted = delete(connection, now, keepMicros);
+            Step step = delete(connection, now, keepMicros);
             page += PAGES_PER_STEP;
-            Progress more = Pruned.more(deleted, PAGES_PER_STEP * ROWS_PER_PAGE);
-            return table == Table.STATES ? new Pruned(deleted, 0, more) : new Pruned(0, deleted, more);
+            Progress more = Pruned.more(step.deleted(), step.lookedAt());
+            return table == Table.STATES ? new Pruned(step.deleted(), 0, more) : new Pruned(0, step.deleted(), more);
         } catch (SQLException e) {
             throw new LimitStoreException("PostgreSQL could not be pruned: " + e.getMessage(), e);
         }
@@ -100,17 +107,17 @@ final class PostgresPruning {
      * row has just been written, PostgreSQL waits all the same. Then the step is given up, long before a deadlock could be
      * found.
      */
-    private long delete(Connection connection, @Nullable Long now, long keepMicros) throws SQLException {
+    private Step delete(Connection connection, @Nullable Long now, long keepMicros) throws SQLException {
         connection.setAutoCommit(false);
         try (Statement statement = connection.createStatement()) {
             statement.execute("SET LOCAL lock_timeout = " + LONGEST_WAIT.toMillis());
-            long deleted = deleteExpired(connection, now, keepMicros);
+            Step step = deleteExpired(connection, now, keepMicros);
             connection.commit();
-            return deleted;
+            return step;
         } catch (SQLException e) {
             connection.rollback();
             if (LOCK_NOT_AVAILABLE.equals(e.getSQLState())) {
-                return 0;
+                return Step.GIVEN_UP;
             }
             throw e;
         } finally {
@@ -118,7 +125,7 @@ final class PostgresPruning {
         }
     }
 
-    private long deleteExpired(Connection connection, @Nullable Long now, long keepMicros) throws SQLException {
+    private Step deleteExpired(Connection connection, @Nullable Long now, long keepMicros) throws SQLException {
         try (PreparedStatement delete = connection.prepareStatement(table.delete(schema))) {
             delete.setLong(1, page);
             delete.setLong(2, page + PAGES_PER_STEP);
@@ -128,7 +135,12 @@ final class PostgresPruning {
                 delete.setLong(3, now);
             }
             delete.setLong(4, keepMicros);
-            return delete.executeUpdate();
+            delete.setLong(5, page);
+            delete.setLong(6, page + PAGES_PER_STEP);
+            try (ResultSet row = delete.executeQuery()) {
+                row.next();
+                return new Step(row.getLong(1), row.getLong(2));
+            }
         }
     }
 }

@@ -42,12 +42,12 @@ public final class SqliteFile {
     private static final int CACHE_KIBIBYTES = 32 * 1024;
 
     /**
-     * Of a new file: half of what is usual. A decision writes a page for each row, most of which it has not changed; a still
-     * smaller page could not hold a row with a long subject, which then takes two.
+     * Of a new file: half of what is usual. A decision writes a page for each row, most of which it has not changed. A still
+     * smaller page could not hold a row with a long subject, which then takes two, as one with a long log does already.
      */
     private static final int PAGE_BYTES = 2_048;
 
-    /** Twelve megabytes. */
+    /** Twelve megabytes, of a file with pages of that size. */
     private static final int LOG_PAGES = 6_000;
 
     private final Path path;
@@ -96,7 +96,7 @@ public final class SqliteFile {
         SQLiteConfig config = new SQLiteConfig();
         // No statement generates a key: the driver need not look for one.
         config.setGetGeneratedKeys(false);
-        // By default two megabytes are held in memory and a log of four is copied back into the file: far too often.
+        // By default two megabytes are held in memory and a log of two is copied back into the file: far too often.
         config.setCacheSize(-CACHE_KIBIBYTES);
         config.setWalAutocheckpoint(LOG_PAGES);
         return dataSource(config);

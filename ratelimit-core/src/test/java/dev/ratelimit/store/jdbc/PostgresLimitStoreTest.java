@@ -6,10 +6,12 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Rate;
+import dev.ratelimit.Subject;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.LimitStoreContract;
 import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.Pruned;
 import dev.ratelimit.testing.TestStores;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.lang.reflect.Method;
@@ -262,6 +264,22 @@ class PostgresLimitStoreTest extends LimitStoreContract {
         assertThat(answers.get(0).verdicts().get(0).remaining()).isEqualTo(9);
         assertThat(store.decide(List.of(onRoomy)).get(0).verdicts().get(0).remaining())
                 .isEqualTo(8);
+    }
+
+    /** Six of these rows fill a page, of others forty. */
+    @Test
+    void upkeepHurriesAlsoWhereRowsAreLarge() {
+        Limit limit =
+                Limit.named("large").slidingLog(100, Duration.ofMinutes(1)).build();
+        List<Operation> group = new ArrayList<>();
+        for (int i = 0; i < 300; i++) {
+            Operation.Demand demand = new Operation.Demand(Subject.user("user" + i), limit, 100);
+            group.add(new Operation(Operation.Kind.DECIDE, List.of(demand)));
+        }
+        store.decide(group);
+        clock.move(Duration.ofMinutes(2));
+
+        assertThat(store.prune(0).progress()).isEqualTo(Pruned.Progress.MANY_EXPIRED);
     }
 
     private static String query(DataSource source, String sql) throws SQLException {
