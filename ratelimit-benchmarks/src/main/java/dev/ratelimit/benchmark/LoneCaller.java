@@ -9,10 +9,12 @@ import dev.ratelimit.benchmark.peer.PostgresPeers;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.jdbc.PostgresLimitStore;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.ToDoubleFunction;
 
 /**
  * What a lone caller waits for on PostgreSQL: its own processor, that of the database, or neither of them, which is the disk
@@ -41,37 +43,48 @@ final class LoneCaller {
         peers.put(
                 "bucket4j-postgresql", Bucket4jPeers.postgres(List.of(servers.pool(4)), "lone_bucket4j", BURST, KEYS));
         System.out.printf("%na lone caller: what a decision waits for%n");
-        Map<String, double[][]> measured = new LinkedHashMap<>();
+        Map<String, List<Waits>> measured = new LinkedHashMap<>();
         for (Map.Entry<String, Peer> peer : peers.entrySet()) {
             LOAD.run(peer.getValue(), 2 * SECONDS);
-            measured.put(peer.getKey(), new double[3][REPETITIONS]);
+            measured.put(peer.getKey(), new ArrayList<>());
         }
         for (int i = 0; i < REPETITIONS; i++) {
             for (Map.Entry<String, Peer> peer : peers.entrySet()) {
                 Usage before = Usage.now(server);
                 long decided = LOAD.run(peer.getValue(), SECONDS).decided();
-                Usage used = Usage.now(server).since(before);
-                double[][] micros = measured.get(peer.getKey());
-                micros[0][i] = used.clock() / 1e3 / decided;
-                micros[1][i] = used.java() / 1e3 / decided;
-                micros[2][i] = used.postgres() / 1e3 / decided;
+                measured.get(peer.getKey()).add(Waits.of(Usage.now(server).since(before), decided));
             }
         }
-        measured.forEach((name, micros) -> {
-            double all = Series.median(micros[0]);
-            double java = Series.median(micros[1]);
-            double postgres = Series.median(micros[2]);
-            System.out.printf(
-                    Locale.ROOT,
-                    "  %-20s %4.0f µs: %4.0f Java, %4.0f PostgreSQL, %4.0f neither%n",
-                    name,
-                    all,
-                    java,
-                    postgres,
-                    all - java - postgres);
-        });
+        measured.forEach(LoneCaller::print);
         for (Peer peer : peers.values()) {
             peer.close();
+        }
+    }
+
+    private static void print(String name, List<Waits> waits) {
+        double all = median(waits, Waits::all);
+        double java = median(waits, Waits::java);
+        double postgres = median(waits, Waits::postgres);
+        System.out.printf(
+                Locale.ROOT,
+                "  %-20s %4.0f µs: %4.0f Java, %4.0f PostgreSQL, %4.0f neither%n",
+                name,
+                all,
+                java,
+                postgres,
+                all - java - postgres);
+    }
+
+    private static double median(List<Waits> waits, ToDoubleFunction<Waits> part) {
+        return Series.median(waits.stream().mapToDouble(part).toArray());
+    }
+
+    /** Microseconds of a decision: in all, and of which process. */
+    private record Waits(double all, double java, double postgres) {
+
+        static Waits of(Usage used, long decided) {
+            double thousands = 1e3 * decided;
+            return new Waits(used.clock() / thousands, used.java() / thousands, used.postgres() / thousands);
         }
     }
 }
