@@ -8,7 +8,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Times as people write them: {@code 15m}, {@code 500ms}, {@code 1d}, or ISO-8601 such as {@code PT15M}. */
-final class Durations {
+public final class Durations {
 
     private static final Map<String, ChronoUnit> UNITS = Map.of(
             "us", ChronoUnit.MICROS,
@@ -55,7 +55,7 @@ final class Durations {
     }
 
     /** The shortest way to write a time: {@code 90s}, {@code 15m}, {@code 1d}. */
-    static String text(Duration time) {
+    public static String text(Duration time) {
         if (time.isZero()) {
             return "0s";
         }
@@ -70,5 +70,31 @@ final class Durations {
             }
         }
         return Micros.of(time) + "us";
+    }
+
+    /** The time in words: {@code 15 minutes}. */
+    public static String spoken(Duration time) {
+        if (time.toNanosPart() != 0 || time.isZero()) {
+            return time.toMillis() + " milliseconds";
+        }
+        long seconds = time.toSeconds();
+        if (seconds % 86_400 == 0) {
+            return count(seconds / 86_400, "day");
+        }
+        if (seconds % 3_600 == 0) {
+            return count(seconds / 3_600, "hour");
+        }
+        return seconds % 60 == 0 ? count(seconds / 60, "minute") : count(seconds, "second");
+    }
+
+    /** The time in words after "per": {@code minute} for one of them, {@code 15 minutes} for more. */
+    public static String spokenUnit(Duration time) {
+        String text = spoken(time);
+        return text.startsWith("1 ") ? text.substring(2) : text;
+    }
+
+    /** So many of a thing: {@code 1 request}, {@code 5 requests}. */
+    public static String count(long number, String thing) {
+        return number + " " + thing + (number == 1 ? "" : "s");
     }
 }

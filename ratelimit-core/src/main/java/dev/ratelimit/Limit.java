@@ -1,10 +1,8 @@
 package dev.ratelimit;
 
 import java.time.Duration;
-import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
@@ -15,7 +13,10 @@ import org.jspecify.annotations.Nullable;
  * repeated violations lead to. A limit that cannot be right cannot be built: {@link InvalidLimitException}.
  *
  * <pre>{@code
- * Limit.named("login").fixedWindow(5, Duration.ofMinutes(1)).penalty(1, Duration.ofMinutes(5)).build();
+ * Limit.named("login")
+ *     .algorithm(Algorithms.atMost(5, Window.of(Duration.ofMinutes(1))))
+ *     .penalty(1, Duration.ofMinutes(5))
+ *     .build();
  * }</pre>
  *
  * @param cost what a request is charged that does not say otherwise
@@ -57,7 +58,7 @@ public record Limit(
                         cost,
                         "write at most " + algorithm.capacity() + ", all that this limit can grant");
             }
-            if (algorithm instanceof Algorithm.LeakyBucket bucket && bucket.isQueue() && !minInterval.isZero()) {
+            if (algorithm.givesTurns() && !minInterval.isZero()) {
                 throw new InvalidLimitException(
                         null,
                         "min-interval",
@@ -78,11 +79,9 @@ public record Limit(
 
     /** Where the moment of each request matters, permits cannot be taken before it. */
     private static void requireLeasable(Algorithm algorithm, Duration minInterval, Penalties penalties) {
-        String reason = null;
-        if (algorithm instanceof Algorithm.SlidingLog) {
-            reason = "a sliding-log counts each request at its own moment";
-        } else if (algorithm instanceof Algorithm.LeakyBucket bucket && bucket.isQueue()) {
-            reason = "a leaky bucket with max-wait gives each request its own turn";
+        String reason = algorithm.leaseObstacle();
+        if (reason != null) {
+            // the algorithm says it
         } else if (!minInterval.isZero()) {
             reason = "min-interval looks at the moment of each request";
         } else if (!penalties.isEmpty()) {
@@ -114,23 +113,6 @@ public record Limit(
         return new Builder(name);
     }
 
-    /**
-     * Reads a limit from configuration.
-     *
-     * <p>The properties are {@code algorithm} ({@code fixed-window}, {@code sliding-window}, {@code sliding-log},
-     * {@code token-bucket}, {@code leaky-bucket}), {@code max-requests} and {@code window} (a time, or for
-     * fixed-window {@code hour}, {@code day}, {@code week}, {@code month} with {@code zone}), {@code burst} and
-     * {@code refill}, {@code capacity}, {@code drain} and {@code max-wait}, and for every algorithm {@code cost},
-     * {@code min-interval}, {@code penalties} ({@code 1 -> 1m, 3 -> 5m}), {@code forget-after} and {@code lease}.
-     */
-    public static Limit fromProperties(String name, Map<String, String> properties) {
-        try {
-            return new LimitProperties(properties).limit(name);
-        } catch (InvalidLimitException e) {
-            throw e.in(name);
-        }
-    }
-
     /** The same limit, with numbers that are tried beside its own. */
     public Limit withCandidate(@Nullable Limit tried) {
         return new Limit(name, algorithm, cost, minInterval, penalties, lease, tried);
@@ -138,15 +120,21 @@ public record Limit(
 
     /** A limit of the same name and window whose number is never reached, to look at what was counted. */
     public Limit unrestricted() {
-        if (!(algorithm instanceof Algorithm.FixedWindow fixed)) {
-            throw new IllegalStateException("only what a window has counted can be looked at");
-        }
-        return new Limit(name, new Algorithm.FixedWindow(UNRESTRICTED, fixed.window()), cost, minInterval, penalties);
+        return new Limit(name, algorithm.unrestricted(), cost, minInterval, penalties);
     }
 
     /** The same numbers under another name, and so with counts of their own. */
     public Limit renamed(String other) {
         return new Limit(other, algorithm, cost, minInterval, penalties, Lease.NONE, null);
+    }
+
+    /** The share of one instance of so many, under the same name. */
+    public Limit share(int instances) {
+        if (instances == 1) {
+            return this;
+        }
+        Algorithm share = algorithm.share(instances);
+        return new Limit(name, share, Math.min(cost, share.capacity()), minInterval, penalties);
     }
 
     /** What the limit can grant at most: the number that is shown to clients as the limit. */
@@ -173,43 +161,13 @@ public record Limit(
             this.name = name;
         }
 
-        public Builder fixedWindow(long maxRequests, Duration window) {
-            return algorithm(() -> new Algorithm.FixedWindow(maxRequests, Window.of(window)));
-        }
-
-        /** A window of the calendar in the zone, such as a day in {@code Europe/Berlin}. */
-        public Builder fixedWindow(long maxRequests, Window.CalendarUnit window, ZoneId zone) {
-            return algorithm(() -> new Algorithm.FixedWindow(maxRequests, Window.of(window, zone)));
-        }
-
-        public Builder slidingWindow(long maxRequests, Duration window) {
-            return algorithm(() -> new Algorithm.SlidingWindow(maxRequests, window));
-        }
-
-        public Builder slidingLog(long maxRequests, Duration window) {
-            return algorithm(() -> new Algorithm.SlidingLog(maxRequests, window));
-        }
-
-        public Builder tokenBucket(long burst, Rate refill) {
-            return algorithm(() -> new Algorithm.TokenBucket(burst, refill));
-        }
-
-        /** A leaky bucket as a meter: a request that finds no room is denied. */
-        public Builder leakyBucket(long capacity, Rate drain) {
-            return algorithm(() -> new Algorithm.LeakyBucket(capacity, drain, Duration.ZERO));
-        }
-
-        /** A leaky bucket as a queue: an admitted request is told how long to wait, at most {@code maxWait}. */
-        public Builder leakyQueue(Rate drain, Duration maxWait) {
-            return algorithm(() -> Algorithm.LeakyBucket.queue(drain, maxWait));
-        }
-
         public Builder algorithm(Algorithm algorithm) {
             this.algorithm = algorithm;
             return this;
         }
 
-        private Builder algorithm(Supplier<Algorithm> algorithm) {
+        /** The same; an invalid number is reported with the name of this limit. */
+        public Builder algorithm(Supplier<? extends Algorithm> algorithm) {
             return algorithm(checked(algorithm));
         }
 
@@ -241,14 +199,14 @@ public record Limit(
         }
 
         public Limit build() {
-            Algorithm chosen = checked(() -> Require.present(
-                    "algorithm", algorithm, "choose one, such as fixedWindow(5, Duration.ofMinutes(1))"));
+            Algorithm chosen =
+                    checked(() -> Require.present("algorithm", algorithm, "choose one of dev.ratelimit.algorithm"));
             Penalties penalties = checked(() -> new Penalties(tiers, forgetAfter));
             return new Limit(name, chosen, cost, minInterval, penalties, lease, null);
         }
 
         /** Adds the name of this limit to what is said of a part that cannot be right. */
-        private <T> T checked(Supplier<T> part) {
+        private <T> T checked(Supplier<? extends T> part) {
             try {
                 return part.get();
             } catch (InvalidLimitException e) {

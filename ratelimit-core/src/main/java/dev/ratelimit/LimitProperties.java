@@ -1,25 +1,19 @@
 package dev.ratelimit;
 
 import java.time.Duration;
-import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Reads a limit from the words of a configuration file. */
-final class LimitProperties {
-
-    private static final String ALGORITHMS =
-            "write one of fixed-window, sliding-window, sliding-log, token-bucket, leaky-bucket";
-
-    private static final String WINDOWS = "write a time such as 1m, or hour, day, week or month";
+/** The properties of one limit in configuration. Not thread-safe. */
+public final class LimitProperties {
 
     private static final Set<String> OF_EVERY_ALGORITHM =
             Set.of("algorithm", "cost", "min-interval", "penalties", "forget-after", "lease");
@@ -29,12 +23,26 @@ final class LimitProperties {
     private final Map<String, String> properties;
     private final Set<String> read = new LinkedHashSet<>();
 
-    LimitProperties(Map<String, String> properties) {
+    private LimitProperties(Map<String, String> properties) {
         this.properties = properties;
     }
 
-    Limit limit(String name) {
-        Algorithm algorithm = algorithm(text("algorithm", ALGORITHMS));
+    /**
+     * Reads a limit. A property that nobody reads is refused.
+     *
+     * @param algorithms reads the algorithm with its numbers
+     */
+    public static Limit limit(
+            String name, Map<String, String> properties, Function<LimitProperties, Algorithm> algorithms) {
+        try {
+            return new LimitProperties(properties).limit(name, algorithms);
+        } catch (InvalidLimitException e) {
+            throw e.in(name);
+        }
+    }
+
+    private Limit limit(String name, Function<LimitProperties, Algorithm> algorithms) {
+        Algorithm algorithm = algorithms.apply(this);
         refuseUnread(algorithm);
         Limit.Builder limit = Limit.named(name).algorithm(algorithm);
         if (has("cost")) {
@@ -53,39 +61,6 @@ final class LimitProperties {
             limit.lease(Lease.parse(text("lease", "")));
         }
         return limit.build();
-    }
-
-    private Algorithm algorithm(String written) {
-        return switch (written.toLowerCase(Locale.ROOT).replace('_', '-')) {
-            case "fixed-window" -> new Algorithm.FixedWindow(number("max-requests"), window());
-            case "sliding-window" -> new Algorithm.SlidingWindow(number("max-requests"), time("window"));
-            case "sliding-log" -> new Algorithm.SlidingLog(number("max-requests"), time("window"));
-            case "token-bucket" -> new Algorithm.TokenBucket(number("burst"), rate("refill"));
-            case "leaky-bucket" -> leakyBucket();
-            default -> throw new InvalidLimitException(null, "algorithm", written, ALGORITHMS);
-        };
-    }
-
-    private Algorithm leakyBucket() {
-        Rate drain = rate("drain");
-        Duration maxWait = has("max-wait") ? time("max-wait") : Duration.ZERO;
-        return !has("capacity") && !maxWait.isZero()
-                ? Algorithm.LeakyBucket.queue(drain, maxWait)
-                : new Algorithm.LeakyBucket(number("capacity"), drain, maxWait);
-    }
-
-    private Window window() {
-        String written = text("window", WINDOWS);
-        for (Window.CalendarUnit unit : Window.CalendarUnit.values()) {
-            if (unit.written().equalsIgnoreCase(written)) {
-                return Window.of(unit, has("zone") ? Window.zone(text("zone", "")) : ZoneId.of("UTC"));
-            }
-        }
-        if (has("zone")) {
-            throw new InvalidLimitException(
-                    null, "zone", text("zone", ""), "leave it out, or write hour, day, week or month as the window");
-        }
-        return Window.of(Durations.parse("window", written, WINDOWS));
     }
 
     private List<Penalties.Tier> tiers() {
@@ -111,24 +86,27 @@ final class LimitProperties {
                         null,
                         property,
                         properties.get(property),
-                        "leave it out: " + algorithm.written() + " takes " + String.join(", ", known));
+                        "leave it out: " + algorithm.name() + " takes " + String.join(", ", known));
             }
         }
     }
 
-    private boolean has(String property) {
+    public boolean has(String property) {
         read.add(property);
         @Nullable String value = properties.get(property);
         return value != null && !value.isBlank();
     }
 
-    private String text(String property, String advice) {
+    /**
+     * @param advice what to write if it is missing
+     */
+    public String text(String property, String advice) {
         read.add(property);
         return Require.present(property, has(property) ? properties.get(property) : null, advice)
                 .strip();
     }
 
-    private long number(String property) {
+    public long number(String property) {
         String written = text(property, "write a whole number of at least 1");
         try {
             return Long.parseLong(written.replace("_", ""));
@@ -137,11 +115,18 @@ final class LimitProperties {
         }
     }
 
-    private Duration time(String property) {
+    public Duration time(String property) {
         return Durations.parse(property, text(property, "write a time such as 1m"));
     }
 
-    private Rate rate(String property) {
+    /**
+     * @param advice what to write if it is missing or no time
+     */
+    public Duration time(String property, String advice) {
+        return Durations.parse(property, text(property, advice), advice);
+    }
+
+    public Rate rate(String property) {
         return Rate.parse(property, text(property, "write a rate such as 1/s, 60/m or 5/15m"));
     }
 }

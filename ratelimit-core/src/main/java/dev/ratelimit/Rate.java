@@ -60,6 +60,17 @@ public record Rate(long permits, Duration per) {
         }
     }
 
+    /** The share of one instance of so many. */
+    public Rate share(int instances) {
+        Duration longer = per.multipliedBy(instances);
+        return new Rate(permits, longer.compareTo(Require.LONGEST) > 0 ? Require.LONGEST : longer);
+    }
+
+    /** The rate in words: {@code 5 per 15 minutes}. */
+    public String spoken() {
+        return permits + " per " + Durations.spokenUnit(per);
+    }
+
     @Override
     public String toString() {
         String time = Durations.text(per);

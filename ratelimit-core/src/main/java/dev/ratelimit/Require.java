@@ -4,37 +4,37 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** The checks that the numbers of a limit must pass. */
-final class Require {
+public final class Require {
 
     /** The most requests, tokens or units that a limit may speak of. */
-    static final long MOST = 1_000_000_000_000L;
+    public static final long MOST = 1_000_000_000_000L;
 
     /** The longest time that a limit may speak of. */
-    static final Duration LONGEST = Duration.ofDays(3660);
+    public static final Duration LONGEST = Duration.ofDays(3660);
 
     /** The most units a bucket may hold: what can be added twice without overflow. */
-    static final long MOST_UNITS = 1L << 61;
+    public static final long MOST_UNITS = 1L << 61;
 
     private Require() {}
 
-    static void number(String property, long value, long most) {
+    public static void number(String property, long value, long most) {
         if (value < 1 || value > most) {
             throw new InvalidLimitException(null, property, value, "write a whole number from 1 to " + most);
         }
     }
 
-    static void number(String property, long value) {
+    public static void number(String property, long value) {
         number(property, value, MOST);
     }
 
-    static void time(String property, Duration value) {
+    public static void time(String property, Duration value) {
         if (value.isZero()) {
             throw new InvalidLimitException(null, property, Durations.text(value), "write a time such as 1m");
         }
         timeOrZero(property, value);
     }
 
-    static void timeOrZero(String property, Duration value) {
+    public static void timeOrZero(String property, Duration value) {
         if (value.isNegative() || value.compareTo(LONGEST) > 0 || value.toNanosPart() % 1_000 != 0) {
             throw new InvalidLimitException(
                     null,
@@ -44,7 +44,19 @@ final class Require {
         }
     }
 
-    static <T> T present(String property, @Nullable T value, String advice) {
+    /** A bucket counts in units of one permit's share of a microsecond: permits times microseconds must fit. */
+    public static void units(String property, long permits, Rate rate) {
+        if (permits > MOST_UNITS / Micros.of(rate.per())) {
+            throw new InvalidLimitException(
+                    null,
+                    property,
+                    permits,
+                    "write at most " + MOST_UNITS / Micros.of(rate.per()) + " for the rate " + rate
+                            + ", or a rate with a rounder number");
+        }
+    }
+
+    public static <T> T present(String property, @Nullable T value, String advice) {
         if (value == null) {
             throw new InvalidLimitException(null, property, null, advice);
         }

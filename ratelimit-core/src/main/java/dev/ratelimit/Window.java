@@ -18,10 +18,26 @@ public sealed interface Window {
         return new Calendar(unit, zone);
     }
 
+    /** The length; of a window of the calendar, the usual one. */
+    Duration usualLength();
+
+    /** As in "5 requests per minute". */
+    String spoken();
+
     /** Windows of one length, aligned to the epoch. */
     record Span(Duration length) implements Window {
         public Span {
             Require.time("window", length);
+        }
+
+        @Override
+        public Duration usualLength() {
+            return length;
+        }
+
+        @Override
+        public String spoken() {
+            return Durations.spokenUnit(length);
         }
 
         @Override
@@ -37,16 +53,32 @@ public sealed interface Window {
         }
 
         @Override
+        public Duration usualLength() {
+            return unit.usualLength;
+        }
+
+        @Override
+        public String spoken() {
+            return unit.written();
+        }
+
+        @Override
         public String toString() {
             return unit.written() + " in " + zone;
         }
     }
 
     enum CalendarUnit {
-        HOUR,
-        DAY,
-        WEEK,
-        MONTH;
+        HOUR(Duration.ofHours(1)),
+        DAY(Duration.ofDays(1)),
+        WEEK(Duration.ofDays(7)),
+        MONTH(Duration.ofDays(30));
+
+        private final Duration usualLength;
+
+        CalendarUnit(Duration usualLength) {
+            this.usualLength = usualLength;
+        }
 
         /** The word in configuration: {@code hour}, {@code day}, {@code week}, {@code month}. */
         public String written() {

@@ -3,6 +3,12 @@ package dev.ratelimit;
 import static dev.ratelimit.Refused.refused;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.algorithm.Algorithms;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.LeakyBucket;
+import dev.ratelimit.algorithm.SlidingLog;
+import dev.ratelimit.algorithm.SlidingWindow;
+import dev.ratelimit.algorithm.TokenBucket;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.LinkedHashMap;
@@ -18,14 +24,14 @@ class LimitPropertiesTest {
 
     /** The limit 'api' of properties, each written as {@code name=value}. */
     private static Limit limit(String... properties) {
-        return Limit.fromProperties("api", map(properties));
+        return Algorithms.limit("api", map(properties));
     }
 
     /** A fixed window that is right, with more properties. */
     private static Limit fixedWindowWith(String... properties) {
         Map<String, String> all = map("algorithm=fixed-window", "max-requests=5", "window=1m");
         all.putAll(map(properties));
-        return Limit.fromProperties("api", all);
+        return Algorithms.limit("api", all);
     }
 
     private static Map<String, String> map(String... properties) {
@@ -40,25 +46,34 @@ class LimitPropertiesTest {
     @Test
     void everyAlgorithmIsRead() {
         assertThat(limit("algorithm=fixed-window", "max-requests=5", "window=1m"))
-                .isEqualTo(Limit.named("api").fixedWindow(5, MINUTE).build());
+                .isEqualTo(
+                        Limit.named("api").algorithm(new FixedWindow(5, MINUTE)).build());
         assertThat(limit("algorithm=sliding-window", "max-requests=5", "window=1m"))
-                .isEqualTo(Limit.named("api").slidingWindow(5, MINUTE).build());
+                .isEqualTo(Limit.named("api")
+                        .algorithm(new SlidingWindow(5, MINUTE))
+                        .build());
         assertThat(limit("algorithm=sliding-log", "max-requests=10000", "window=1m"))
-                .isEqualTo(Limit.named("api").slidingLog(10_000, MINUTE).build());
+                .isEqualTo(Limit.named("api")
+                        .algorithm(new SlidingLog(10_000, MINUTE))
+                        .build());
         assertThat(limit("algorithm=token-bucket", "burst=10", "refill=60/m"))
-                .isEqualTo(Limit.named("api").tokenBucket(10, Rate.perSecond(1)).build());
+                .isEqualTo(Limit.named("api")
+                        .algorithm(new TokenBucket(10, Rate.perSecond(1)))
+                        .build());
         assertThat(limit("algorithm=leaky-bucket", "capacity=10", "drain=1/s"))
-                .isEqualTo(Limit.named("api").leakyBucket(10, Rate.perSecond(1)).build());
+                .isEqualTo(Limit.named("api")
+                        .algorithm(new LeakyBucket(10, Rate.perSecond(1)))
+                        .build());
         assertThat(limit("algorithm=leaky-bucket", "drain=1/s", "max-wait=10s"))
                 .isEqualTo(Limit.named("api")
-                        .leakyQueue(Rate.perSecond(1), Duration.ofSeconds(10))
+                        .algorithm(LeakyBucket.queue(Rate.perSecond(1), Duration.ofSeconds(10)))
                         .build());
         assertThat(limit("algorithm=leaky-bucket", "capacity=3", "drain=1/s", "max-wait=10s")
                         .algorithm())
-                .isEqualTo(new Algorithm.LeakyBucket(3, Rate.perSecond(1), Duration.ofSeconds(10)));
+                .isEqualTo(new LeakyBucket(3, Rate.perSecond(1), Duration.ofSeconds(10)));
         assertThat(limit("algorithm=leaky-bucket", "capacity=3", "drain=1/s", "max-wait=0s")
                         .algorithm())
-                .isEqualTo(new Algorithm.LeakyBucket(3, Rate.perSecond(1), Duration.ZERO));
+                .isEqualTo(new LeakyBucket(3, Rate.perSecond(1), Duration.ZERO));
     }
 
     @Test
@@ -76,7 +91,7 @@ class LimitPropertiesTest {
     void whatEveryAlgorithmTakesIsRead() {
         assertThat(fixedWindowWith("cost=2", "min-interval=500ms", "penalties=1 -> 1m, 3->5m", "forget-after=12h"))
                 .isEqualTo(Limit.named("api")
-                        .fixedWindow(5, MINUTE)
+                        .algorithm(new FixedWindow(5, MINUTE))
                         .cost(2)
                         .minInterval(Duration.ofMillis(500))
                         .penalty(1, MINUTE)
@@ -101,7 +116,7 @@ class LimitPropertiesTest {
     })
     void timesAreReadAsWritten(String written, Duration time) {
         assertThat(fixedWindowWith("window=" + written).algorithm())
-                .isEqualTo(new Algorithm.FixedWindow(5, new Window.Span(time)));
+                .isEqualTo(new FixedWindow(5, new Window.Span(time)));
     }
 
     @ParameterizedTest
@@ -120,9 +135,9 @@ class LimitPropertiesTest {
     @CsvSource({"hour, HOUR", "day, DAY", "week, WEEK", "month, MONTH", "Day, DAY", "' MONTH ', MONTH"})
     void calendarWindowsAreReadAndAreOfUtcUnlessSaidOtherwise(String written, Window.CalendarUnit unit) {
         assertThat(fixedWindowWith("window=" + written).algorithm())
-                .isEqualTo(new Algorithm.FixedWindow(5, new Window.Calendar(unit, ZoneId.of("UTC"))));
+                .isEqualTo(new FixedWindow(5, new Window.Calendar(unit, ZoneId.of("UTC"))));
         assertThat(fixedWindowWith("window=" + written, "zone= Europe/Berlin ").algorithm())
-                .isEqualTo(new Algorithm.FixedWindow(5, new Window.Calendar(unit, ZoneId.of("Europe/Berlin"))));
+                .isEqualTo(new FixedWindow(5, new Window.Calendar(unit, ZoneId.of("Europe/Berlin"))));
     }
 
     @ParameterizedTest
@@ -396,7 +411,7 @@ class LimitPropertiesTest {
     @Test
     void aBadNameIsRefused() {
         refused(
-                () -> Limit.fromProperties("per user", map("algorithm=sliding-log", "max-requests=5", "window=1m")),
+                () -> Algorithms.limit("per user", map("algorithm=sliding-log", "max-requests=5", "window=1m")),
                 "limit 'per user': limit name is 'per user'; write 1 to 100 letters, digits, '.', '_', ':', '/' or '-',"
                         + " a letter or digit first");
     }

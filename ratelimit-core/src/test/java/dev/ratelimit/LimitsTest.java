@@ -4,13 +4,16 @@ import static dev.ratelimit.Refused.refused;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.ratelimit.algorithm.FixedWindow;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class LimitsTest {
 
     private static Limit limit(String name, long maxRequests) {
-        return Limit.named(name).fixedWindow(maxRequests, Duration.ofMinutes(1)).build();
+        return Limit.named(name)
+                .algorithm(new FixedWindow(maxRequests, Duration.ofMinutes(1)))
+                .build();
     }
 
     @Test

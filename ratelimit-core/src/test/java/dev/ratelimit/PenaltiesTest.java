@@ -4,6 +4,7 @@ import static dev.ratelimit.Refused.refused;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Penalties.Tier;
+import dev.ratelimit.algorithm.FixedWindow;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -53,7 +54,7 @@ class PenaltiesTest {
         refused(() -> penalties(new Tier(2, MINUTE), new Tier(2, MINUTE)), "penalties[1].after is 2" + advice);
         refused(
                 () -> Limit.named("api")
-                        .fixedWindow(5, MINUTE)
+                        .algorithm(() -> new FixedWindow(5, MINUTE))
                         .penalty(2, MINUTE)
                         .penalty(1, MINUTE)
                         .build(),

@@ -3,6 +3,11 @@ package dev.ratelimit.benchmark;
 import dev.ratelimit.Lease;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.LeakyBucket;
+import dev.ratelimit.algorithm.SlidingLog;
+import dev.ratelimit.algorithm.SlidingWindow;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.benchmark.peer.Bucket4jPeers;
 import dev.ratelimit.benchmark.peer.Ours;
 import dev.ratelimit.benchmark.peer.Peer;
@@ -136,7 +141,7 @@ public final class Compare {
                         1,
                         many,
                         Limit.named("fixed")
-                                .fixedWindow(PLENTY, Duration.ofDays(7))
+                                .algorithm(new FixedWindow(PLENTY, Duration.ofDays(7)))
                                 .build()));
         add(
                 "postgresql sliding-window",
@@ -145,13 +150,17 @@ public final class Compare {
                         1,
                         many,
                         Limit.named("sliding")
-                                .slidingWindow(PLENTY, Duration.ofDays(7))
+                                .algorithm(new SlidingWindow(PLENTY, Duration.ofDays(7)))
                                 .build()));
         add(
                 "postgresql leaky-bucket",
                 many,
                 n -> postgres(
-                        1, many, Limit.named("leaky").leakyBucket(PLENTY, SLOW).build()));
+                        1,
+                        many,
+                        Limit.named("leaky")
+                                .algorithm(new LeakyBucket(PLENTY, SLOW))
+                                .build()));
         add(
                 "postgresql sliding-log",
                 new Load(64, 2_000),
@@ -159,7 +168,7 @@ public final class Compare {
                                 1,
                                 new Load(64, 2_000),
                                 Limit.named("log")
-                                        .slidingLog(10_000, Duration.ofDays(7))
+                                        .algorithm(new SlidingLog(10_000, Duration.ofDays(7)))
                                         .build())
                         .charged(100));
 
@@ -228,14 +237,14 @@ public final class Compare {
     }
 
     private static Limit.Builder bucket(String name, long burst) {
-        return Limit.named(name).tokenBucket(burst, SLOW);
+        return Limit.named(name).algorithm(new TokenBucket(burst, SLOW));
     }
 
     private Ours postgres(int instances, Load load, Limit... limits) {
         String schema = "ours" + ++schemas;
         Schema.migrate(migrating, schema);
         List<PostgresLimitStore> stores = IntStream.range(0, instances)
-                .mapToObj(i -> new PostgresLimitStore(servers.pool(4), schema).withTimeout(Duration.ofSeconds(30)))
+                .mapToObj(i -> new PostgresLimitStore(servers.pool(4), schema).withDeadline(Duration.ofSeconds(30)))
                 .toList();
         return new Ours(stores, 2, load.keys(), Arrays.asList(limits), () -> {});
     }

@@ -7,6 +7,7 @@ import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Limits;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.benchmark.peer.Peer;
 import dev.ratelimit.engine.Grouping;
 import dev.ratelimit.engine.StoreRateLimiter;
@@ -49,8 +50,9 @@ public final class Growth {
     /** How many subjects ask; the others have rows and are silent. */
     private static final int ACTIVE = Integer.getInteger("growth.active", 1_000);
 
-    private static final Limit LIMIT =
-            Limit.named("bucket").tokenBucket(1_000_000, Rate.perSecond(100)).build();
+    private static final Limit LIMIT = Limit.named("bucket")
+            .algorithm(new TokenBucket(1_000_000, Rate.perSecond(100)))
+            .build();
 
     /** Microseconds a permit is of this limit: what the column window_size holds. */
     private static final long UNIT = 1_000_000;
@@ -94,7 +96,7 @@ public final class Growth {
 
     private static TimedStore postgres(HikariDataSource pool, String schema) {
         Schema.migrate(pool, schema);
-        return new TimedStore(new PostgresLimitStore(pool, schema).withTimeout(Duration.ofSeconds(30)));
+        return new TimedStore(new PostgresLimitStore(pool, schema).withDeadline(Duration.ofSeconds(30)));
     }
 
     private static void fillPostgres(DataSource pool, String schema, int from, int to) throws SQLException {

@@ -2,6 +2,7 @@ package dev.ratelimit.benchmark;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.benchmark.peer.Bucket4jPeers;
 import dev.ratelimit.benchmark.peer.Ours;
 import dev.ratelimit.benchmark.peer.Peer;
@@ -34,9 +35,9 @@ final class LoneCaller {
     static void measure(Servers servers, ProcessHandle server) throws Exception {
         Schema.migrate(servers.pool(2), SCHEMA);
         Limit limit = Limit.named("bucket")
-                .tokenBucket(BURST, Rate.of(1, Duration.ofDays(1)))
+                .algorithm(new TokenBucket(BURST, Rate.of(1, Duration.ofDays(1))))
                 .build();
-        PostgresLimitStore store = new PostgresLimitStore(servers.pool(4), SCHEMA).withTimeout(Duration.ofSeconds(30));
+        PostgresLimitStore store = new PostgresLimitStore(servers.pool(4), SCHEMA).withDeadline(Duration.ofSeconds(30));
         Map<String, Peer> peers = new LinkedHashMap<>();
         peers.put("postgresql", new Ours(List.of(store), 2, KEYS, List.of(limit), () -> {}));
         peers.put("raw-update", PostgresPeers.bareUpdate(servers.pool(4), "lone_update", KEYS));

@@ -2,6 +2,7 @@ package dev.ratelimit.benchmark;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.benchmark.peer.Ours;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.jdbc.PostgresLimitStore;
@@ -31,7 +32,7 @@ public final class Profile {
     private static final long BETWEEN_LOOKS = 4;
     private static final Load LOAD = new Load(64, 10_000);
     private static final Limit LIMIT = Limit.named("bucket")
-            .tokenBucket(20_000_000, Rate.of(1, Duration.ofDays(1)))
+            .algorithm(new TokenBucket(20_000_000, Rate.of(1, Duration.ofDays(1))))
             .build();
 
     private Profile() {}
@@ -45,7 +46,7 @@ public final class Profile {
             statement.execute("ALTER SYSTEM SET track_wal_io_timing = on");
             statement.execute("SELECT pg_reload_conf()");
             PostgresLimitStore store =
-                    new PostgresLimitStore(servers.pool(GROUPS), SCHEMA).withTimeout(Duration.ofSeconds(30));
+                    new PostgresLimitStore(servers.pool(GROUPS), SCHEMA).withDeadline(Duration.ofSeconds(30));
             try (Ours limiter = new Ours(List.of(store), GROUPS, LOAD.keys(), List.of(LIMIT), () -> {})) {
                 LOAD.run(limiter, WARM_UP);
                 statement.execute("SELECT pg_stat_reset_shared('io'), pg_stat_reset_shared('wal')");

@@ -5,9 +5,11 @@ import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Pruned;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 
 /** A store whose calls are timed: how much of its time goes into few long ones. */
 final class TimedStore implements LimitStore {
@@ -62,8 +64,8 @@ final class TimedStore implements LimitStore {
     }
 
     @Override
-    public boolean isOnRealTime() {
-        return store.isOnRealTime();
+    public @Nullable InstantSource clock() {
+        return store.clock();
     }
 
     @Override

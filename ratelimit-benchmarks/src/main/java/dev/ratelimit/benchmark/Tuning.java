@@ -2,6 +2,7 @@ package dev.ratelimit.benchmark;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.benchmark.peer.Ours;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.jdbc.PostgresLimitStore;
@@ -21,7 +22,7 @@ public final class Tuning {
     private static final double SECONDS = 1;
     private static final int MOST_GROUPS = 4;
     private static final Limit LIMIT = Limit.named("bucket")
-            .tokenBucket(20_000_000, Rate.of(1, Duration.ofDays(1)))
+            .algorithm(new TokenBucket(20_000_000, Rate.of(1, Duration.ofDays(1))))
             .build();
 
     private Tuning() {}
@@ -45,7 +46,7 @@ public final class Tuning {
         double[][] rates = new double[MOST_GROUPS][REPETITIONS];
         for (int groups = 1; groups <= MOST_GROUPS; groups++) {
             PostgresLimitStore store = new PostgresLimitStore(servers.pool(MOST_GROUPS, away), "tuning")
-                    .withTimeout(Duration.ofSeconds(30));
+                    .withDeadline(Duration.ofSeconds(30));
             contenders.add(new Ours(List.of(store), groups, load.keys(), List.of(LIMIT), () -> {}));
             load.run(contenders.get(groups - 1), WARM_UP);
         }

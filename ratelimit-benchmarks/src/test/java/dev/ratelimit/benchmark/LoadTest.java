@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.benchmark.Load.Result;
 import dev.ratelimit.benchmark.peer.Bucket4jPeers;
 import dev.ratelimit.benchmark.peer.Ours;
@@ -27,7 +28,7 @@ class LoadTest {
     @Test
     void everyPeerAdmitsExactlyItsLimit() throws Exception {
         Limit limit = Limit.named("bucket")
-                .tokenBucket(10, Rate.of(1, Duration.ofDays(1)))
+                .algorithm(new TokenBucket(10, Rate.of(1, Duration.ofDays(1))))
                 .build();
         List<Peer> peers = List.of(
                 new Ours(List.of(new MemoryLimitStore()), 1, LOAD.keys(), List.of(limit), () -> {}),
@@ -47,7 +48,7 @@ class LoadTest {
     @Test
     void admissionsOfEachKeyAreThoseThatTheStoreHasCharged() throws Exception {
         Limit limit = Limit.named("bucket")
-                .tokenBucket(1_000_000, Rate.of(1, Duration.ofDays(1)))
+                .algorithm(new TokenBucket(1_000_000, Rate.of(1, Duration.ofDays(1))))
                 .build();
         try (Ours ours = new Ours(List.of(new MemoryLimitStore()), 1, LOAD.keys(), List.of(limit), () -> {})) {
             Result result = LOAD.runTimes(ours, 100);

@@ -4,38 +4,39 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Outcome;
 
 /**
- * What each of several requests was told that were charged to one state together, at the same moment: as if they had come
- * one after another.
+ * Several requests that were charged to one state together, at the same moment. Gives the answer of each, as if they had
+ * come one after another.
  */
 public final class Admission {
 
-    private final Meter meter;
+    private final CountingAlgorithm algorithm;
     private final long now;
-    private final State after;
+    private final Count after;
     private long later;
 
     /**
-     * @param after the state after all of them
-     * @param total what all of them were charged
+     * @param now when they were charged
+     * @param after the count after all of them
+     * @param total the cost of all of them
      */
-    public Admission(Limit limit, State after, long total) {
-        this.meter = Meter.of(limit.algorithm());
-        this.now = after.last();
+    public Admission(Limit limit, long now, Count after, long total) {
+        this.algorithm = CountingAlgorithm.of(limit);
+        this.now = now;
         this.after = after;
         this.later = total;
     }
 
-    /** What the next of the requests was told, which was charged that much. */
+    /** The answer to the next of the requests, which was charged that much. */
     public Verdict next(long cost) {
-        State before = meter.uncharge(after, now, later);
+        Count before = algorithm.givesTurns() ? algorithm.uncharge(after, now, later) : after;
         later -= cost;
-        State charged = later == 0 ? after : meter.uncharge(after, now, later);
+        Count charged = later == 0 ? after : algorithm.uncharge(after, now, later);
         return new Verdict(
                 Outcome.ALLOWED,
-                meter.remaining(charged, now),
-                meter.resetAt(charged, now),
+                algorithm.remaining(charged, now),
+                algorithm.resetAt(charged, now),
                 now,
-                meter.delay(before),
+                algorithm.delay(before),
                 0,
                 new Charge(now, cost, charged.tokens()));
     }

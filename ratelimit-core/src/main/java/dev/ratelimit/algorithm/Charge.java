@@ -1,10 +1,30 @@
 package dev.ratelimit.algorithm;
 
+import dev.ratelimit.Limit;
+
 /**
- * What a reservation must remember to be settled exactly.
+ * A charge, with all that is needed to settle it exactly.
  *
  * @param at when it was charged
  * @param cost how much
  * @param tokens what a bucket held right after it, in units; zero for other algorithms
  */
-public record Charge(long at, long cost, long tokens) {}
+public record Charge(long at, long cost, long tokens) {
+
+    /**
+     * How many of these permits may be served at that moment, if they were taken in advance. It is as many as a refund
+     * would then give back: so serving is the same as taking the charge back and charging anew, and no more is admitted
+     * than if each had been charged when it is served.
+     *
+     * <ul>
+     *   <li>A permit of a window is of that window alone; in the next it would come on top of what that one grants.
+     *   <li>Of a token bucket, as many as the bucket would still lack had only time passed since: the rest would have run
+     *       over. Of a leaky bucket, as many as would still be in it.
+     * </ul>
+     *
+     * @param now the clock of the store; if it is not known exactly, rather too late than too early
+     */
+    public long servable(Limit limit, long now) {
+        return CountingAlgorithm.of(limit).servable(this, now);
+    }
+}

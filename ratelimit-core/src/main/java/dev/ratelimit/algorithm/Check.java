@@ -3,6 +3,7 @@ package dev.ratelimit.algorithm;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Micros;
 import dev.ratelimit.Outcome;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One limit of one request, looked at but not charged.
@@ -11,13 +12,14 @@ import dev.ratelimit.Outcome;
  *   <li>The moment is fixed: the row's own clock never goes back, so a slightly earlier now counts as the row's last
  *       time. A now that is earlier by more than a second is a clock that was set back: the state is moved along with
  *       it, which neither frees nor locks out.
- *   <li>The state is rolled to that moment in the numbers of the limit.
+ *   <li>The count is rolled to that moment in the numbers of the limit.
+ *   <li>A debt is added, whether or not it has room.
  *   <li>A penalty that still runs denies.
- *   <li>Otherwise the algorithm and {@code min-interval} say from when on there is room.
+ *   <li>Otherwise the algorithm and {@code min-interval} give the first moment with room.
  * </ol>
  *
  * Nothing is changed by looking. The store then writes {@link #charged()}, {@link #penalized}, or nothing; but
- * {@link #unchanged()} if the clock was set back.
+ * {@link #unchanged()} if {@link #mustBeWritten()}.
  */
 public final class Check {
 
@@ -25,30 +27,58 @@ public final class Check {
     public static final long CLOCK_TOLERANCE = Micros.PER_SECOND;
 
     private final Limit limit;
-    private final Meter meter;
+    private final CountingAlgorithm algorithm;
     private final long cost;
     private final long now;
-    private final State state;
+    private final Count count;
+    private final long blockedUntil;
+    private final long lastAllowed;
     private final long availableAt;
-    private final boolean clockWasSetBack;
+    private final boolean mustBeWritten;
     private final boolean ofOtherNumbers;
 
-    private Check(Limit limit, State stored, long clock, long cost) {
-        this.clockWasSetBack = stored.last() - clock > CLOCK_TOLERANCE;
-        State kept = clockWasSetBack ? stored.earlier(stored.last() - clock) : stored;
+    private Check(Limit limit, State stored, long clock, long cost, long ahead, @Nullable Debt debt) {
+        boolean setBack = stored.last() - clock > CLOCK_TOLERANCE;
+        State kept = setBack ? stored.earlier(stored.last() - clock) : stored;
         this.limit = limit;
-        this.meter = Meter.of(limit.algorithm());
+        this.algorithm = CountingAlgorithm.of(limit);
         this.cost = cost;
         this.now = Math.max(clock, kept.last());
-        this.state = meter.roll(kept.algorithm().equals(limit.algorithm().written()) ? kept : kept.uncounted(), now);
+        this.blockedUntil = kept.blockedUntil();
+        Count rolled = rolled(kept);
         this.ofOtherNumbers = !stored.isFresh()
-                && (!stored.algorithm().equals(state.algorithm()) || stored.windowSize() != state.windowSize());
-        long room = Math.max(meter.availableAt(state, now, cost), nextAllowed(state));
-        this.availableAt = Math.max(room, state.blockedUntil());
+                && (!stored.algorithm().equals(algorithm.name())
+                        || stored.count().size() != rolled.size());
+        if (debt == null) {
+            this.count = rolled;
+            this.lastAllowed = kept.lastAllowed();
+        } else {
+            this.count = algorithm.add(rolled, rolled(debt.before()), rolled(debt.after()));
+            this.lastAllowed =
+                    Math.max(kept.lastAllowed(), Math.min(now, debt.after().lastAllowed()));
+        }
+        this.mustBeWritten = setBack || debt != null;
+        long room = algorithm.availableAt(count, now, Math.min(limit.capacity(), cost + ahead));
+        this.availableAt = Math.max(Math.max(room, nextAllowed(lastAllowed)), blockedUntil);
     }
 
     public static Check of(Limit limit, State stored, long now, long cost) {
-        return new Check(limit, stored, now, cost);
+        return new Check(limit, stored, now, cost, 0, null);
+    }
+
+    /**
+     * @param ahead how much must have room beside the cost, without being charged
+     * @param debt a debt to charge before, or {@code null}
+     */
+    public static Check of(Limit limit, State stored, long now, long cost, long ahead, @Nullable Debt debt) {
+        return new Check(limit, stored, now, cost, ahead, debt);
+    }
+
+    private Count rolled(State state) {
+        return algorithm.roll(
+                state.algorithm().equals(algorithm.name()) ? state.count() : Count.NONE,
+                Math.min(now, state.last()),
+                now);
     }
 
     public boolean allowed() {
@@ -56,22 +86,22 @@ public final class Check {
     }
 
     public boolean blocked() {
-        return state.blockedUntil() > now;
+        return blockedUntil > now;
     }
 
-    /** Whether the state was moved along with the clock: it must be written, or time would stand still for it. */
-    public boolean clockWasSetBack() {
-        return clockWasSetBack;
+    /** Whether the state has changed even if nothing is charged: by a clock that was set back, or by a debt. */
+    public boolean mustBeWritten() {
+        return mustBeWritten;
     }
 
     /** The state as of now, with nothing charged. */
     public State unchanged() {
-        return written(state);
+        return written(count, lastAllowed, blockedUntil);
     }
 
     /** The state after the request was admitted. */
     public State charged() {
-        return written(meter.charge(state, now, cost).allowedAt(now));
+        return written(algorithm.charge(count, now, cost), now, blockedUntil);
     }
 
     /** The count of violations after this request was denied. */
@@ -81,7 +111,7 @@ public final class Check {
 
     /** The state after a violation that began a penalty. */
     public State penalized(Violations after) {
-        return written(state.blockedUntil(after.penaltyUntil()));
+        return written(count, lastAllowed, after.penaltyUntil());
     }
 
     /** Whether the row was written since in other numbers than those that the charge was made in. */
@@ -92,38 +122,38 @@ public final class Check {
     /** The state had an earlier charge on it been of this check's cost. */
     public State settled(Charge charge) {
         // A charge of a later moment was made before the clock was set back: no moment of a state is after its now.
-        Charge moved = new Charge(Math.min(charge.at(), now), charge.cost(), charge.tokens());
-        return written(meter.settle(state, now, moved, cost));
+        Charge moved = charge.at() <= now ? charge : new Charge(now, charge.cost(), charge.tokens());
+        return written(algorithm.settle(count, now, moved, cost), lastAllowed, blockedUntil);
     }
 
-    /** What the limit says if nothing is written. */
+    /** The answer of the limit if nothing is written. */
     public Verdict verdict() {
-        return verdict(state, state.blockedUntil());
+        return verdict(count, blockedUntil);
     }
 
-    /** What the limit says after the given state was written. */
+    /** The answer of the limit after the given state was written. */
     public Verdict verdict(State written) {
-        return verdict(written, written.blockedUntil());
+        return verdict(written.count(), written.blockedUntil());
     }
 
-    private Verdict verdict(State after, long blockedUntil) {
-        boolean penalty = blockedUntil > now;
+    private Verdict verdict(Count after, long until) {
+        boolean penalty = until > now;
         return new Verdict(
                 blocked() ? Outcome.BLOCKED : allowed() ? Outcome.ALLOWED : Outcome.THROTTLED,
-                penalty ? 0 : meter.remaining(after, now),
-                Math.max(meter.resetAt(after, now), blockedUntil),
-                Math.max(availableAt, blockedUntil),
-                allowed() ? meter.delay(state) : 0,
-                penalty ? blockedUntil : 0,
+                penalty ? 0 : algorithm.remaining(after, now),
+                Math.max(algorithm.resetAt(after, now), until),
+                Math.max(availableAt, until),
+                allowed() ? algorithm.delay(count) : 0,
+                penalty ? until : 0,
                 new Charge(now, cost, after.tokens()));
     }
 
-    private long nextAllowed(State of) {
-        return limit.hasMinInterval() && of.lastAllowed() > 0 ? of.lastAllowed() + Micros.of(limit.minInterval()) : 0;
+    private long nextAllowed(long allowed) {
+        return limit.hasMinInterval() && allowed > 0 ? allowed + Micros.of(limit.minInterval()) : 0;
     }
 
-    private State written(State next) {
-        long expiry = Math.max(Math.max(meter.resetAt(next, now), nextAllowed(next)), next.blockedUntil());
-        return next.written(now, expiry);
+    private State written(Count next, long allowed, long until) {
+        long expiry = Math.max(Math.max(algorithm.resetAt(next, now), nextAllowed(allowed)), until);
+        return new State(algorithm.name(), next, limit.capacity(), until, now, allowed, expiry);
     }
 }

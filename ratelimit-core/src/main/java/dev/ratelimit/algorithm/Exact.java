@@ -30,6 +30,14 @@ final class Exact {
         return ceiling.bitLength() < Long.SIZE ? ceiling.longValue() : Long.MAX_VALUE;
     }
 
+    /** What is left of an amount after a time in which so much of it goes each microsecond: never less than nothing. */
+    static long leftAfter(long amount, long elapsed, long perMicro) {
+        if (elapsed <= 0) {
+            return Math.max(0, amount);
+        }
+        return elapsed >= ceilDiv(amount, perMicro) ? 0 : amount - elapsed * perMicro;
+    }
+
     static long ceilDiv(long dividend, long divisor) {
         return dividend / divisor + (dividend % divisor > 0 ? 1 : 0);
     }

@@ -48,7 +48,12 @@ public final class Log {
         return moments[moments.length - 1];
     }
 
-    /** What is later than the moment. */
+    /** How often the moment is in it. */
+    int times(long moment) {
+        return firstAfter(moment) - firstAfter(moment - 1);
+    }
+
+    /** The part that is later than the moment. */
     Log after(long moment) {
         int first = firstAfter(moment);
         return first == 0 ? this : new Log(Arrays.copyOfRange(moments, first, moments.length));

@@ -3,15 +3,15 @@ package dev.ratelimit.algorithm;
 import dev.ratelimit.Outcome;
 
 /**
- * What one limit says to one request. Times are microseconds since the epoch.
+ * The answer of one limit to one request. Times are microseconds since the epoch.
  *
- * @param outcome whether this limit has room, whatever the others of the request say
- * @param remaining what it would still grant after this
+ * @param outcome whether this limit has room, whatever the other limits of the request say
+ * @param remaining how much it would still grant after this
  * @param resetAt when it is whole again, absent other traffic
  * @param availableAt when it has room for the same request, absent other traffic; not later than now if it has
  * @param delay how long an admitted request waits for its turn
  * @param penaltyUntil the end of the penalty that the subject is under after this; zero if none
- * @param charge what a later settlement needs; meaningful only if the request was charged
+ * @param charge for a later settlement, if the request was charged
  */
 public record Verdict(
         Outcome outcome, long remaining, long resetAt, long availableAt, long delay, long penaltyUntil, Charge charge) {

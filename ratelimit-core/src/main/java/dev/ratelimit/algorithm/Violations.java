@@ -14,11 +14,15 @@ public record Violations(long count, long lastAt, long penaltyUntil, long penalt
 
     public static final Violations NONE = new Violations(0, 0, 0, 0, 0);
 
+    public boolean isNone() {
+        return count == 0;
+    }
+
     /** One more violation, at that moment. */
     Violations next(Penalties penalties, long now) {
         long forgetAfter = Micros.of(penalties.forgetAfter());
         boolean forgotten = now - lastAt >= forgetAfter;
-        long counted = forgotten ? 1 : Math.min(Meter.MOST, count + 1);
+        long counted = forgotten ? 1 : Math.min(CountingAlgorithm.MOST, count + 1);
         long block = Micros.of(penalties.blockFor(counted));
         return new Violations(
                 counted,

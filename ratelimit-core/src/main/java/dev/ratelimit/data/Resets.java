@@ -4,6 +4,8 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
+import dev.ratelimit.Window;
+import dev.ratelimit.algorithm.Algorithms;
 import dev.ratelimit.rule.Quota;
 import java.time.Duration;
 import java.time.ZoneId;
@@ -63,7 +65,7 @@ final class Resets {
                 known != null
                         ? known
                         : Limit.named(name)
-                                .fixedWindow(1, Duration.ofSeconds(1))
+                                .algorithm(Algorithms.atMost(1, Window.of(Duration.ofSeconds(1))))
                                 .build());
     }
 }

@@ -76,8 +76,9 @@ final class DeniedSubjects {
             long answeredNanos,
             long untilNanos) {
 
+        /** A clock that was set back since says nothing about how long it still holds. */
         boolean isOf(Limit other, long nanos) {
-            return untilNanos - nanos > 0 && limit.equals(other);
+            return untilNanos - nanos > 0 && nanos - answeredNanos >= 0 && limit.equals(other);
         }
 
         /** The clock of the store, rather too early than too late: who is told to wait waits for long enough. */

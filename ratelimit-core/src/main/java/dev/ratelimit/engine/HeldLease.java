@@ -2,7 +2,6 @@ package dev.ratelimit.engine;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.algorithm.Charge;
-import dev.ratelimit.algorithm.Leased;
 import dev.ratelimit.algorithm.Verdict;
 
 /**
@@ -17,7 +16,6 @@ final class HeldLease {
     private final Verdict verdict;
     private final long askedNanos;
     private final long takenAt;
-    private final Leased leased;
     private long left;
     private boolean lapsed;
     private boolean used = true;
@@ -32,7 +30,6 @@ final class HeldLease {
         this.verdict = verdict;
         this.takenAt = takenAt;
         this.askedNanos = askedNanos;
-        this.leased = new Leased(limit, verdict.charge());
         this.left = verdict.charge().cost();
     }
 
@@ -51,7 +48,7 @@ final class HeldLease {
      */
     boolean serve(long cost, long nanos) {
         used = true;
-        long counting = leased.counting(clock(nanos));
+        long counting = verdict.charge().servable(limit, clock(nanos));
         if (counting < left) {
             left = counting;
             lapsed = true;

@@ -45,7 +45,7 @@ import org.slf4j.LoggerFactory;
  *
  * Only so many subjects have leases; of others each request asks the store. Nothing is admitted twice: a permit is charged
  * in the store before it is served here, served once, and only as long as it counts there
- * ({@link dev.ratelimit.algorithm.Leased}). Thread-safe.
+ * ({@link dev.ratelimit.algorithm.Charge#servable}). Thread-safe.
  */
 final class Leases {
 

@@ -5,6 +5,7 @@ import dev.ratelimit.DecisionListener;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Limits;
+import dev.ratelimit.Micros;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.Subject;
@@ -15,6 +16,7 @@ import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.StateKey;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.SynchronousQueue;
@@ -76,14 +78,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
             Grouping grouping,
             List<DecisionListener> listeners,
             int rememberedDenials) {
-        this(
-                store,
-                limits,
-                grouping,
-                listeners,
-                store.isOnRealTime() ? rememberedDenials : 0,
-                store.isOnRealTime(),
-                System::nanoTime);
+        this(store, limits, grouping, listeners, rememberedDenials, true, nanos(store.clock()));
     }
 
     /**
@@ -112,6 +107,10 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         this.workers = new ThreadPoolExecutor(
                 0, Integer.MAX_VALUE, 30, TimeUnit.SECONDS, new SynchronousQueue<>(), workerThreads());
         this.queue = new GroupQueue(store, grouping, workers, breaker, GroupQueue.PATIENCE);
+    }
+
+    private static LongSupplier nanos(@Nullable InstantSource clock) {
+        return clock == null ? System::nanoTime : () -> Micros.of(clock.instant()) * 1_000;
     }
 
     private static ThreadFactory workerThreads() {

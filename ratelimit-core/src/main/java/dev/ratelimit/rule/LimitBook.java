@@ -3,6 +3,7 @@ package dev.ratelimit.rule;
 import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Limits;
+import dev.ratelimit.algorithm.Algorithms;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -17,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * All limits, made from their definitions. Immutable.
  *
- * <p>A definition holds the properties of {@link Limit#fromProperties}, and beside them {@code base}, the name of a limit
+ * <p>A definition holds the properties of {@link Algorithms#limit}, and beside them {@code base}, the name of a limit
  * whose properties apply where this one says nothing; {@code tiers.NAME.PROPERTY}, what is different for callers of a
  * tier; {@code candidate.PROPERTY}, what is different in numbers that are tried beside the live ones, and
  * {@code tiers.NAME.candidate.PROPERTY}.
@@ -159,7 +160,7 @@ public final class LimitBook implements Limits {
     /** Says of a mistake in which part of which limit it is. */
     private static Limit made(String limit, String name, String where, Map<String, String> properties) {
         try {
-            return Limit.fromProperties(name, properties);
+            return Algorithms.limit(name, properties);
         } catch (InvalidLimitException e) {
             throw where.isEmpty() ? e : e.in(limit, where);
         }

@@ -3,7 +3,9 @@ package dev.ratelimit.rule;
 import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Rate;
+import dev.ratelimit.Window;
 import dev.ratelimit.Window.CalendarUnit;
+import dev.ratelimit.algorithm.Algorithms;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.ArrayList;
@@ -89,15 +91,17 @@ public record Quota(
         ZoneId calendar = zone != null ? zone : defaultZone;
         List<Limit> limits = new ArrayList<>(4);
         if (burst != null) {
-            limits.add(Limit.named(BURST).tokenBucket(burst, finest()).build());
+            limits.add(Limit.named(BURST)
+                    .algorithm(Algorithms.burst(burst, finest()))
+                    .build());
         } else if (perSecond != null) {
             limits.add(Limit.named(SECOND)
-                    .fixedWindow(perSecond, Duration.ofSeconds(1))
+                    .algorithm(Algorithms.atMost(perSecond, Window.of(Duration.ofSeconds(1))))
                     .build());
         }
         if (perHour != null) {
             limits.add(Limit.named(HOUR)
-                    .fixedWindow(perHour, CalendarUnit.HOUR, calendar)
+                    .algorithm(Algorithms.atMost(perHour, Window.of(CalendarUnit.HOUR, calendar)))
                     .build());
         }
         limits.add(day(calendar));
@@ -117,7 +121,9 @@ public record Quota(
 
     private Limit calendar(String name, @Nullable Long number, CalendarUnit unit, ZoneId defaultZone) {
         return Limit.named(name)
-                .fixedWindow(number != null ? number : Limit.UNRESTRICTED, unit, zone != null ? zone : defaultZone)
+                .algorithm(Algorithms.atMost(
+                        number != null ? number : Limit.UNRESTRICTED,
+                        Window.of(unit, zone != null ? zone : defaultZone)))
                 .build();
     }
 

@@ -10,15 +10,14 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Decides a group in Java, for the stores that do not decide in the database. The function of the PostgreSQL store does
- * the same, step by step:
+ * Decides operations one after another, all at the same moment, on rows that a store holds.
  *
  * <ol>
  *   <li>Each demand of the operation is checked against the state of its row; nothing is changed yet.
  *   <li>If all have room, all are charged.
  *   <li>If not, and no subject is under a penalty, each limit with penalties that had no room counts a violation, which
  *       may begin a penalty. Requests under a penalty neither count nor extend.
- *   <li>A denied request writes no state, unless a penalty begins or the clock was set back.
+ *   <li>A denied request writes no state, unless a penalty begins, a debt was charged or the clock was set back.
  * </ol>
  */
 public final class GroupArithmetic {
@@ -51,103 +50,99 @@ public final class GroupArithmetic {
     public List<Answer> decide(List<Operation> group) {
         List<Answer> answers = new ArrayList<>(group.size());
         for (Operation operation : group) {
-            List<Demand> demands = operation.demands();
-            answers.add(new Answer(
-                    now,
-                    switch (operation.kind()) {
-                        case DECIDE -> decideAll(demands);
-                        case PEEK -> verdicts(checks(demands));
-                        case SETTLE -> settle(demands);
-                        case RESET -> reset(demands);
-                    }));
+            answers.add(decide(operation));
         }
         return answers;
     }
 
+    public Answer decide(Operation operation) {
+        List<Demand> demands = operation.demands();
+        return new Answer(
+                now,
+                switch (operation.kind()) {
+                    case DECIDE -> demands.size() == 1 ? List.of(decideOne(demands.get(0))) : decideAll(demands);
+                    case PEEK -> peek(demands);
+                    case SETTLE -> settle(demands);
+                    case RESET -> reset(demands);
+                });
+    }
+
+    private Verdict decideOne(Demand demand) {
+        Check check = check(demand);
+        return decided(demand, check, check.allowed(), check.blocked());
+    }
+
     private List<Verdict> decideAll(List<Demand> demands) {
-        List<Check> checks = checks(demands);
+        List<Check> checks = new ArrayList<>(demands.size());
         boolean allowed = true;
         boolean blocked = false;
-        for (Check check : checks) {
+        for (Demand demand : demands) {
+            Check check = check(demand);
+            checks.add(check);
             allowed &= check.allowed();
             blocked |= check.blocked();
         }
         List<Verdict> verdicts = new ArrayList<>(checks.size());
         for (int i = 0; i < checks.size(); i++) {
-            Demand demand = demands.get(i);
-            Check check = checks.get(i);
-            if (allowed) {
-                verdicts.add(charge(demand, check));
-            } else if (blocked || check.allowed() || demand.limit().penalties().isEmpty()) {
-                verdicts.add(leave(demand, check));
-            } else {
-                verdicts.add(violate(demand, check));
-            }
+            verdicts.add(decided(demands.get(i), checks.get(i), allowed, blocked));
         }
         return verdicts;
     }
 
-    private Verdict charge(Demand demand, Check check) {
-        State charged = check.charged();
-        rows.write(demand.key(), charged);
-        return check.verdict(charged);
+    /**
+     * @param allowed whether every limit of the operation has room
+     * @param blocked whether any subject of the operation is under a penalty
+     */
+    private Verdict decided(Demand demand, Check check, boolean allowed, boolean blocked) {
+        if (allowed) {
+            return written(demand, check, check.charged());
+        }
+        if (blocked || check.allowed() || demand.limit().penalties().isEmpty()) {
+            return left(demand, check);
+        }
+        Violations violations = check.violation(rows.violations(demand.key()));
+        rows.write(demand.key(), violations);
+        return violations.penalized() ? written(demand, check, check.penalized(violations)) : left(demand, check);
     }
 
-    private Verdict leave(Demand demand, Check check) {
-        if (check.clockWasSetBack()) {
+    private Verdict written(Demand demand, Check check, State state) {
+        rows.write(demand.key(), state);
+        return check.verdict(state);
+    }
+
+    private Verdict left(Demand demand, Check check) {
+        if (check.mustBeWritten()) {
             rows.write(demand.key(), check.unchanged());
         }
         return check.verdict();
     }
 
-    private Verdict violate(Demand demand, Check check) {
-        Violations violations = check.violation(rows.violations(demand.key()));
-        rows.write(demand.key(), violations);
-        if (!violations.penalized()) {
-            return leave(demand, check);
+    private List<Verdict> peek(List<Demand> demands) {
+        List<Verdict> verdicts = new ArrayList<>(demands.size());
+        for (Demand demand : demands) {
+            verdicts.add(check(demand).verdict());
         }
-        State penalized = check.penalized(violations);
-        rows.write(demand.key(), penalized);
-        return check.verdict(penalized);
+        return verdicts;
     }
 
     private List<Verdict> settle(List<Demand> demands) {
         List<Verdict> verdicts = new ArrayList<>(demands.size());
         for (Demand demand : demands) {
             Check check = check(demand);
-            if (check.ofOtherNumbers()) {
-                verdicts.add(leave(demand, check));
-                continue;
-            }
-            State settled = check.settled(Objects.requireNonNull(demand.charge()));
-            rows.write(demand.key(), settled);
-            verdicts.add(check.verdict(settled));
+            verdicts.add(
+                    check.ofOtherNumbers()
+                            ? left(demand, check)
+                            : written(demand, check, check.settled(Objects.requireNonNull(demand.charge()))));
         }
         return verdicts;
     }
 
     private List<Verdict> reset(List<Demand> demands) {
         demands.forEach(demand -> rows.remove(demand.key()));
-        return verdicts(checks(demands));
-    }
-
-    private List<Check> checks(List<Demand> demands) {
-        List<Check> checks = new ArrayList<>(demands.size());
-        for (Demand demand : demands) {
-            checks.add(check(demand));
-        }
-        return checks;
+        return peek(demands);
     }
 
     private Check check(Demand demand) {
-        return Check.of(demand.limit(), rows.state(demand.key()), now, demand.cost());
-    }
-
-    private static List<Verdict> verdicts(List<Check> checks) {
-        List<Verdict> verdicts = new ArrayList<>(checks.size());
-        for (Check check : checks) {
-            verdicts.add(check.verdict());
-        }
-        return verdicts;
+        return Check.of(demand.limit(), rows.state(demand.key()), now, demand.cost(), demand.ahead(), demand.debt());
     }
 }

@@ -1,6 +1,8 @@
 package dev.ratelimit.store;
 
+import java.time.InstantSource;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where the state of limits lives. Safe for use by many threads.
@@ -21,8 +23,20 @@ public interface LimitStore extends AutoCloseable {
      */
     List<Answer> decide(List<Operation> group);
 
+    /** Decides one operation alone: as a group of one. */
+    default Answer decide(Operation operation) {
+        return decide(List.of(operation)).get(0);
+    }
+
     /**
-     * Whether {@link #decide} returns within a short time of its own whatever happens to the database. Callers then make
+     * Whether {@link #decide} takes no longer than a computation does, and never fails: then each caller asks it directly.
+     */
+    default boolean isImmediate() {
+        return false;
+    }
+
+    /**
+     * Whether {@link #decide(List)} returns within a short time of its own whatever happens to the database. Callers then make
      * the call on their own threads; for other stores a worker makes it, and the caller waits no longer than its
      * deadline.
      */
@@ -36,11 +50,11 @@ public interface LimitStore extends AutoCloseable {
     }
 
     /**
-     * Whether the time of the store passes as time does on this machine. If not, since a test sets it, an answer says
-     * nothing about a later moment, and nothing is remembered or taken in advance.
+     * The clock that the store was given, or {@code null} if its time passes as on this machine. Waiting is measured by it,
+     * so that a test which sets the clock is never given an answer of before.
      */
-    default boolean isOnRealTime() {
-        return true;
+    default @Nullable InstantSource clock() {
+        return null;
     }
 
     /**

@@ -1,7 +1,7 @@
 package dev.ratelimit.store;
 
 /** The store could not be reached, or failed. */
-public final class LimitStoreException extends RuntimeException {
+public class LimitStoreException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 

@@ -3,11 +3,12 @@ package dev.ratelimit.store;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Subject;
 import dev.ratelimit.algorithm.Charge;
+import dev.ratelimit.algorithm.Debt;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one caller asks of a store: the same thing on one limit or several, each with its own subject.
+ * One call of one caller: the same thing on one limit or several, each with its own subject.
  *
  * @param demands no two with the same subject and limit
  */
@@ -19,38 +20,46 @@ public record Operation(Kind kind, List<Demand> demands) {
 
     public enum Kind {
         /** Charge all limits if all have room, else none. */
-        DECIDE(0),
-        /** Say what DECIDE would, and change nothing. */
-        PEEK(1),
+        DECIDE,
+        /** Give the answer of DECIDE, and change nothing. */
+        PEEK,
         /** Change earlier charges to another cost. */
-        SETTLE(2),
+        SETTLE,
         /** Forget counts, violations and penalties. */
-        RESET(3);
-
-        private final short code;
-
-        Kind(int code) {
-            this.code = (short) code;
-        }
-
-        /** The number by which stored functions know the kind; it never changes. */
-        public short code() {
-            return code;
-        }
+        RESET
     }
 
     /**
-     * @param cost what to charge: at least one and no more than the limit can grant; zero is possible in SETTLE
+     * One limit of the call.
+     *
+     * @param cost how much to charge: at least one and no more than the limit can grant; zero is possible in SETTLE
      * @param charge in SETTLE, the charge to change; else {@code null}
+     * @param debt charged first, whether or not it has room; or {@code null}. In RESET it is forgotten
+     * @param ahead how much must have room beside the cost, without being charged: requests under way elsewhere
      */
     public record Demand(
             Subject subject,
             Limit limit,
             long cost,
-            @Nullable Charge charge) {
+            @Nullable Charge charge,
+            @Nullable Debt debt,
+            long ahead) {
 
         public Demand(Subject subject, Limit limit, long cost) {
-            this(subject, limit, cost, null);
+            this(subject, limit, cost, null, null, 0);
+        }
+
+        /** A settlement. */
+        public Demand(Subject subject, Limit limit, long cost, Charge charge) {
+            this(subject, limit, cost, charge, null, 0);
+        }
+
+        public Demand withDebt(Debt owed) {
+            return new Demand(subject, limit, cost, charge, owed, ahead);
+        }
+
+        public Demand withAhead(long others) {
+            return new Demand(subject, limit, cost, charge, debt, others);
         }
 
         public StateKey key() {

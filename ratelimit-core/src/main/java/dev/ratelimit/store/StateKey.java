@@ -8,7 +8,7 @@ import dev.ratelimit.Subject;
  * @param subject the text of the subject, in the column {@code user_id}
  * @param limit the name of the limit, in the column {@code resource}
  */
-public record StateKey(String subject, String limit) {
+public record StateKey(String subject, String limit) implements Comparable<StateKey> {
 
     public static StateKey of(Subject subject, String limit) {
         return new StateKey(subject.text(), limit);
@@ -22,5 +22,12 @@ public record StateKey(String subject, String limit) {
     @Override
     public int hashCode() {
         return 31 * subject.hashCode() + limit.hashCode();
+    }
+
+    /** By subject, then by limit. */
+    @Override
+    public int compareTo(StateKey other) {
+        int bySubject = subject.compareTo(other.subject);
+        return bySubject != 0 ? bySubject : limit.compareTo(other.limit);
     }
 }

@@ -8,6 +8,8 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Limits;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.engine.Grouping;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.LimitStore;
@@ -35,8 +37,10 @@ class AllOrNothingTest {
     @ParameterizedTest
     @EnumSource(StoreKind.class)
     void requestsThatOneLimitDeniesAreNotCountedByTheOther(StoreKind kind) throws Exception {
-        Limit big = Limit.named("big").fixedWindow(1_000_000, AGES).build();
-        Limit small = Limit.named("small").slidingLog(SMALL, AGES).build();
+        Limit big =
+                Limit.named("big").algorithm(new FixedWindow(1_000_000, AGES)).build();
+        Limit small =
+                Limit.named("small").algorithm(new SlidingLog(SMALL, AGES)).build();
         Subject everybody = Subject.of("service", "everybody");
         try (LimitStore store = kind.open(folder);
                 StoreRateLimiter limiter = new StoreRateLimiter(

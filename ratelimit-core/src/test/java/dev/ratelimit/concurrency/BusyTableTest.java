@@ -11,6 +11,7 @@ import dev.ratelimit.Limits;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.engine.Grouping;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.schema.Schema;
@@ -38,8 +39,9 @@ class BusyTableTest {
     private static final int THREADS = 16;
     private static final int SUBJECTS = 2_000;
     private static final int DECISIONS = 12_000;
-    private static final Limit LIMIT =
-            Limit.named("api").tokenBucket(1_000_000, Rate.perSecond(100)).build();
+    private static final Limit LIMIT = Limit.named("api")
+            .algorithm(new TokenBucket(1_000_000, Rate.perSecond(100)))
+            .build();
 
     private static final TestPostgres POSTGRES = TestPostgres.instance();
 

@@ -9,6 +9,11 @@ import dev.ratelimit.Limits;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.LeakyBucket;
+import dev.ratelimit.algorithm.SlidingLog;
+import dev.ratelimit.algorithm.SlidingWindow;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.testing.SettableClock;
@@ -36,20 +41,26 @@ class ClockSetBackTest {
             List.of(Duration.ofMillis(500), Duration.ofSeconds(10), Duration.ofHours(1));
 
     private static final List<Limit> LIMITS = List.of(
-            Limit.named("fixed-window").fixedWindow(5, WINDOW).build(),
-            Limit.named("sliding-window").slidingWindow(5, WINDOW).build(),
-            Limit.named("sliding-log").slidingLog(5, WINDOW).build(),
-            Limit.named("token-bucket").tokenBucket(5, Rate.perMinute(5)).build(),
-            Limit.named("leaky-bucket").leakyBucket(5, Rate.perMinute(5)).build(),
+            Limit.named("fixed-window").algorithm(new FixedWindow(5, WINDOW)).build(),
+            Limit.named("sliding-window")
+                    .algorithm(new SlidingWindow(5, WINDOW))
+                    .build(),
+            Limit.named("sliding-log").algorithm(new SlidingLog(5, WINDOW)).build(),
+            Limit.named("token-bucket")
+                    .algorithm(new TokenBucket(5, Rate.perMinute(5)))
+                    .build(),
+            Limit.named("leaky-bucket")
+                    .algorithm(new LeakyBucket(5, Rate.perMinute(5)))
+                    .build(),
             Limit.named("leaky-queue")
-                    .leakyQueue(Rate.perMinute(5), Duration.ofSeconds(50))
+                    .algorithm(LeakyBucket.queue(Rate.perMinute(5), Duration.ofSeconds(50)))
                     .build(),
             Limit.named("min-interval")
-                    .tokenBucket(1_000, Rate.perSecond(1_000))
+                    .algorithm(new TokenBucket(1_000, Rate.perSecond(1_000)))
                     .minInterval(Duration.ofSeconds(20))
                     .build(),
             Limit.named("penalty")
-                    .tokenBucket(5, Rate.perSecond(5))
+                    .algorithm(new TokenBucket(5, Rate.perSecond(5)))
                     .penalty(1, Duration.ofSeconds(90))
                     .build());
 

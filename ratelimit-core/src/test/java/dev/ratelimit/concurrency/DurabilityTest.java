@@ -10,6 +10,11 @@ import dev.ratelimit.Limits;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.LeakyBucket;
+import dev.ratelimit.algorithm.SlidingLog;
+import dev.ratelimit.algorithm.SlidingWindow;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.LimitStore;
@@ -165,17 +170,23 @@ class DurabilityTest {
     private static void assertSurvivesRestart(SettableClock clock, Supplier<LimitStore> open) {
         Duration hour = Duration.ofHours(1);
         List<Limit> limits = List.of(
-                Limit.named("fixed-window").fixedWindow(5, hour).build(),
-                Limit.named("sliding-window").slidingWindow(5, hour).build(),
-                Limit.named("sliding-log").slidingLog(5, hour).build(),
-                Limit.named("token-bucket").tokenBucket(5, Rate.of(5, hour)).build(),
-                Limit.named("leaky-bucket").leakyBucket(5, Rate.of(5, hour)).build(),
+                Limit.named("fixed-window").algorithm(new FixedWindow(5, hour)).build(),
+                Limit.named("sliding-window")
+                        .algorithm(new SlidingWindow(5, hour))
+                        .build(),
+                Limit.named("sliding-log").algorithm(new SlidingLog(5, hour)).build(),
+                Limit.named("token-bucket")
+                        .algorithm(new TokenBucket(5, Rate.of(5, hour)))
+                        .build(),
+                Limit.named("leaky-bucket")
+                        .algorithm(new LeakyBucket(5, Rate.of(5, hour)))
+                        .build(),
                 Limit.named("min-interval")
-                        .tokenBucket(5, Rate.of(5, hour))
+                        .algorithm(new TokenBucket(5, Rate.of(5, hour)))
                         .minInterval(Duration.ofMinutes(10))
                         .build(),
                 Limit.named("penalty")
-                        .fixedWindow(1, hour)
+                        .algorithm(new FixedWindow(1, hour))
                         .penalty(1, hour.multipliedBy(2))
                         .penalty(2, hour.multipliedBy(5))
                         .build());

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
@@ -29,7 +30,9 @@ class FailedGroupTest {
             Kind.DECIDE,
             List.of(new Demand(
                     Subject.user("alice"),
-                    Limit.named("api").tokenBucket(5, Rate.perMinute(5)).build(),
+                    Limit.named("api")
+                            .algorithm(new TokenBucket(5, Rate.perMinute(5)))
+                            .build(),
                     1))));
 
     /** Such as no memory, or a clock that throws. */

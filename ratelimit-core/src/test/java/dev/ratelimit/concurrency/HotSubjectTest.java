@@ -7,6 +7,7 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Limits;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.engine.Grouping;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.LimitStore;
@@ -37,8 +38,9 @@ class HotSubjectTest {
     @ParameterizedTest
     @EnumSource(StoreKind.class)
     void oneHotSubjectIsAdmittedAtItsRateAndNoFaster(StoreKind kind) throws Exception {
-        Limit limit =
-                Limit.named("hot").tokenBucket(BURST, Rate.perSecond(RATE)).build();
+        Limit limit = Limit.named("hot")
+                .algorithm(new TokenBucket(BURST, Rate.perSecond(RATE)))
+                .build();
         Subject subject = Subject.user("hot");
         AtomicInteger admitted = new AtomicInteger();
         AtomicInteger denied = new AtomicInteger();

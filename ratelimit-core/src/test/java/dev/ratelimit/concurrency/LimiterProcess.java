@@ -9,6 +9,9 @@ import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Limits;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.SlidingLog;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.engine.Grouping;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.LimitStore;
@@ -47,17 +50,22 @@ public final class LimiterProcess {
     static final Duration AGES = Duration.ofDays(3650);
 
     static final List<Limit> LIMITS = List.of(
-            Limit.named("fixed-window").fixedWindow(GRANTED, AGES).build(),
-            Limit.named("sliding-log").slidingLog(GRANTED, AGES).build(),
-            Limit.named("token-bucket").tokenBucket(GRANTED, Rate.of(1, AGES)).build());
+            Limit.named("fixed-window")
+                    .algorithm(new FixedWindow(GRANTED, AGES))
+                    .build(),
+            Limit.named("sliding-log").algorithm(new SlidingLog(GRANTED, AGES)).build(),
+            Limit.named("token-bucket")
+                    .algorithm(new TokenBucket(GRANTED, Rate.of(1, AGES)))
+                    .build());
 
     /** Counts without ever denying. */
-    static final Limit ENDLESS =
-            Limit.named("endless").fixedWindow(1_000_000_000, AGES).build();
+    static final Limit ENDLESS = Limit.named("endless")
+            .algorithm(new FixedWindow(1_000_000_000, AGES))
+            .build();
 
     /** Five, and one more every ten minutes. */
     static final Limit SLOW = Limit.named("slow")
-            .tokenBucket(5, Rate.of(1, Duration.ofMinutes(10)))
+            .algorithm(new TokenBucket(5, Rate.of(1, Duration.ofMinutes(10))))
             .build();
 
     static final Subject SUBJECT = Subject.user("everybody");

@@ -8,6 +8,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
@@ -53,10 +54,10 @@ class OpposedOrdersTest {
         // A row is worth nothing a millisecond after it was written, so it is pruned and missing again; and those that
         // are denied leave violations behind, in rows of another table.
         Limit fleeting = Limit.named("fleeting")
-                .tokenBucket(2, Rate.of(1, Duration.ofNanos(500_000)))
+                .algorithm(new TokenBucket(2, Rate.of(1, Duration.ofNanos(500_000))))
                 .build();
         Limit punished = Limit.named("punished")
-                .tokenBucket(1, Rate.of(1, Duration.ofMillis(2)))
+                .algorithm(new TokenBucket(1, Rate.of(1, Duration.ofMillis(2))))
                 .penalty(2, Duration.ofMillis(1))
                 .forgetAfter(Duration.ofMillis(3))
                 .build();

@@ -8,6 +8,11 @@ import dev.ratelimit.Limits;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.LeakyBucket;
+import dev.ratelimit.algorithm.SlidingLog;
+import dev.ratelimit.algorithm.SlidingWindow;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.engine.Grouping;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.LimitStore;
@@ -42,14 +47,20 @@ class ReservationsConcurrentlyTest {
         List<Arguments> arguments = new ArrayList<>();
         for (StoreKind kind : StoreKind.values()) {
             for (Limit limit : List.of(
-                    Limit.named("fixed-window").fixedWindow(MOST, WINDOW).build(),
-                    Limit.named("sliding-window").slidingWindow(MOST, WINDOW).build(),
-                    Limit.named("sliding-log").slidingLog(MOST, WINDOW).build(),
+                    Limit.named("fixed-window")
+                            .algorithm(new FixedWindow(MOST, WINDOW))
+                            .build(),
+                    Limit.named("sliding-window")
+                            .algorithm(new SlidingWindow(MOST, WINDOW))
+                            .build(),
+                    Limit.named("sliding-log")
+                            .algorithm(new SlidingLog(MOST, WINDOW))
+                            .build(),
                     Limit.named("token-bucket")
-                            .tokenBucket(MOST, Rate.of(MOST, WINDOW))
+                            .algorithm(new TokenBucket(MOST, Rate.of(MOST, WINDOW)))
                             .build(),
                     Limit.named("leaky-bucket")
-                            .leakyBucket(MOST, Rate.of(MOST, WINDOW))
+                            .algorithm(new LeakyBucket(MOST, Rate.of(MOST, WINDOW)))
                             .build())) {
                 arguments.add(Arguments.of(kind, limit.name(), limit));
             }

@@ -12,6 +12,8 @@ import dev.ratelimit.Limits;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.engine.Grouping;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.schema.Schema;
@@ -52,12 +54,12 @@ class UpkeepConcurrentlyTest {
     private static final Duration GENEROUS = Duration.ofSeconds(20);
 
     private static final Limit ENDLESS = Limit.named("endless")
-            .fixedWindow(1_000_000_000, Duration.ofDays(3650))
+            .algorithm(new FixedWindow(1_000_000_000, Duration.ofDays(3650)))
             .build();
 
     /** Whole again two milliseconds later, and the violation forgotten. */
     private static final Limit FLEETING = Limit.named("fleeting")
-            .tokenBucket(1, Rate.of(1, Duration.ofMillis(2)))
+            .algorithm(new TokenBucket(1, Rate.of(1, Duration.ofMillis(2))))
             .penalty(1, Duration.ofMillis(1))
             .forgetAfter(Duration.ofMillis(2))
             .build();

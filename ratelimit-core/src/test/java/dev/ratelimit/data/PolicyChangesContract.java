@@ -61,7 +61,7 @@ abstract class PolicyChangesContract extends DataContract {
         admin.limits()
                 .set("standard", Map.of("algorithm", "sliding-window", "max-requests", "50", "window", "1h"), OPS);
 
-        assertThat(policies.limits().get("small").algorithm().written()).isEqualTo("sliding-window");
+        assertThat(policies.limits().get("small").algorithm().name()).isEqualTo("sliding-window");
         assertThat(capacity(policies, "small")).isEqualTo(2);
     }
 

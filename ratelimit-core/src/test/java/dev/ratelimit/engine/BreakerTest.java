@@ -10,6 +10,7 @@ import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Limits;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.MemoryLimitStore;
@@ -85,7 +86,9 @@ class BreakerTest {
     void floodDoesNotSwitchTheLimitsOff() throws Exception {
         CountDownLatch over = new CountDownLatch(1);
         LimitStore slow = slow(over);
-        Limit limit = Limit.named("hot").fixedWindow(5, Duration.ofDays(365)).build();
+        Limit limit = Limit.named("hot")
+                .algorithm(new FixedWindow(5, Duration.ofDays(365)))
+                .build();
         StoreRateLimiter limiter =
                 new StoreRateLimiter(slow, Limits.of(limit), new Grouping(1, 4, 10_000, Duration.ofSeconds(1)));
         AtomicInteger skipped = new AtomicInteger();

@@ -13,6 +13,11 @@ import dev.ratelimit.Outcome;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.LeakyBucket;
+import dev.ratelimit.algorithm.SlidingLog;
+import dev.ratelimit.algorithm.SlidingWindow;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.testing.SettableClock;
 import dev.ratelimit.testing.TestSeed;
 import java.time.Duration;
@@ -25,8 +30,9 @@ class DeniedSubjectsTest {
 
     private static final Subject ALICE = Subject.user("alice");
     private static final Subject BOB = Subject.user("bob");
-    private static final Limit FIVE =
-            Limit.named("five").fixedWindow(5, Duration.ofSeconds(30)).build();
+    private static final Limit FIVE = Limit.named("five")
+            .algorithm(new FixedWindow(5, Duration.ofSeconds(30)))
+            .build();
 
     private final SettableClock clock = new SettableClock();
     private final CountingStore store = new CountingStore(clock);
@@ -81,7 +87,9 @@ class DeniedSubjectsTest {
 
     @Test
     void storeIsAskedOnceAMinuteHoweverLongTheDenial() {
-        Limit daily = Limit.named("daily").fixedWindow(1, Duration.ofDays(1)).build();
+        Limit daily = Limit.named("daily")
+                .algorithm(new FixedWindow(1, Duration.ofDays(1)))
+                .build();
         useUp(ALICE, daily);
         int before = store.asked();
         clock.move(Duration.ofMinutes(1));
@@ -95,7 +103,7 @@ class DeniedSubjectsTest {
     @Test
     void denialOfALimitWithALeaseIsNotRemembered() {
         Limit leased = Limit.named("leased")
-                .fixedWindow(5, Duration.ofSeconds(30))
+                .algorithm(new FixedWindow(5, Duration.ofSeconds(30)))
                 .lease(new Lease(2))
                 .build();
         useUp(ALICE, leased);
@@ -108,8 +116,9 @@ class DeniedSubjectsTest {
 
     @Test
     void whatIsRememberedOfASubjectIsForgottenOnAllLimits() {
-        Limit other =
-                Limit.named("other").fixedWindow(5, Duration.ofSeconds(30)).build();
+        Limit other = Limit.named("other")
+                .algorithm(new FixedWindow(5, Duration.ofSeconds(30)))
+                .build();
         useUp(ALICE, FIVE);
         useUp(ALICE, other);
         useUp(BOB, FIVE);
@@ -133,14 +142,18 @@ class DeniedSubjectsTest {
     @Test
     void limitWithOtherNumbersIsAskedFor() {
         useUp(ALICE, FIVE);
-        Limit six = Limit.named("five").fixedWindow(6, Duration.ofSeconds(30)).build();
+        Limit six = Limit.named("five")
+                .algorithm(new FixedWindow(6, Duration.ofSeconds(30)))
+                .build();
 
         assertThat(limiter.decide(ALICE, six).allowed()).isTrue();
     }
 
     @Test
     void requestOfAnotherCostIsAskedFor() {
-        Limit bucket = Limit.named("bucket").tokenBucket(5, Rate.perSecond(1)).build();
+        Limit bucket = Limit.named("bucket")
+                .algorithm(new TokenBucket(5, Rate.perSecond(1)))
+                .build();
         assertThat(limiter.decide(LimitRequest.of(ALICE, bucket).cost(4)).allowed())
                 .isTrue();
         assertThat(limiter.decide(LimitRequest.of(ALICE, bucket).cost(3)).allowed())
@@ -227,8 +240,9 @@ class DeniedSubjectsTest {
 
     @Test
     void deniedRequestOverSeveralLimitsShowsTheOneThatDenies() {
-        Limit other =
-                Limit.named("other").fixedWindow(9, Duration.ofSeconds(30)).build();
+        Limit other = Limit.named("other")
+                .algorithm(new FixedWindow(9, Duration.ofSeconds(30)))
+                .build();
         useUp(ALICE, FIVE);
         int before = store.asked();
 
@@ -246,16 +260,24 @@ class DeniedSubjectsTest {
         TestSeed seed = TestSeed.of("DeniedSubjectsTest");
         List<Limit> limits = List.of(
                 FIVE,
-                Limit.named("bucket").tokenBucket(3, Rate.perSecond(1)).build(),
-                Limit.named("sliding").slidingWindow(4, Duration.ofSeconds(7)).build(),
-                Limit.named("log").slidingLog(4, Duration.ofSeconds(7)).build(),
-                Limit.named("leaky").leakyBucket(3, Rate.perSecond(2)).build(),
+                Limit.named("bucket")
+                        .algorithm(new TokenBucket(3, Rate.perSecond(1)))
+                        .build(),
+                Limit.named("sliding")
+                        .algorithm(new SlidingWindow(4, Duration.ofSeconds(7)))
+                        .build(),
+                Limit.named("log")
+                        .algorithm(new SlidingLog(4, Duration.ofSeconds(7)))
+                        .build(),
+                Limit.named("leaky")
+                        .algorithm(new LeakyBucket(3, Rate.perSecond(2)))
+                        .build(),
                 Limit.named("spaced")
-                        .tokenBucket(3, Rate.perSecond(1))
+                        .algorithm(new TokenBucket(3, Rate.perSecond(1)))
                         .minInterval(Duration.ofMillis(300))
                         .build(),
                 Limit.named("penal")
-                        .fixedWindow(2, Duration.ofSeconds(5))
+                        .algorithm(new FixedWindow(2, Duration.ofSeconds(5)))
                         .penalty(2, Duration.ofSeconds(4))
                         .penalty(4, Duration.ofSeconds(9))
                         .forgetAfter(Duration.ofSeconds(40))

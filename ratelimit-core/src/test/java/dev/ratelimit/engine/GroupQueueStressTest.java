@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
@@ -31,8 +32,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Many callers on few subjects, some over two limits, some that leave early, on a store that is slow and fails at times. */
 class GroupQueueStressTest {
 
-    private static final Limit LIMIT =
-            Limit.named("api").tokenBucket(10, Rate.perSecond(10)).build();
+    private static final Limit LIMIT = Limit.named("api")
+            .algorithm(new TokenBucket(10, Rate.perSecond(10)))
+            .build();
     private static final int CALLERS = 60;
     private static final int REQUESTS_EACH = 150;
 

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
@@ -25,8 +26,9 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(30)
 class GroupQueueTest {
 
-    private static final Limit LIMIT =
-            Limit.named("api").tokenBucket(10, Rate.perSecond(10)).build();
+    private static final Limit LIMIT = Limit.named("api")
+            .algorithm(new TokenBucket(10, Rate.perSecond(10)))
+            .build();
 
     private final HeldStore store = new HeldStore();
     private final Breaker breaker = new Breaker(Duration.ofSeconds(1), Duration.ofSeconds(1));

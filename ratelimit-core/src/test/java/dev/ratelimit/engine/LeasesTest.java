@@ -15,6 +15,11 @@ import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
 import dev.ratelimit.Window;
 import dev.ratelimit.algorithm.Charge;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.LeakyBucket;
+import dev.ratelimit.algorithm.SlidingLog;
+import dev.ratelimit.algorithm.SlidingWindow;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.MemoryLimitStore;
@@ -46,7 +51,7 @@ class LeasesTest {
 
     private static final Subject ALICE = Subject.user("alice");
     private static final Limit THOUSAND = Limit.named("thousand")
-            .fixedWindow(1000, Duration.ofHours(1))
+            .algorithm(new FixedWindow(1000, Duration.ofHours(1)))
             .lease(new Lease(100))
             .build();
 
@@ -294,7 +299,7 @@ class LeasesTest {
     @Test
     void whatIsHeldForOneTierIsNotLostToAnother() {
         Limit small = Limit.named("thousand")
-                .fixedWindow(10, Duration.ofHours(1))
+                .algorithm(new FixedWindow(10, Duration.ofHours(1)))
                 .lease(new Lease(100))
                 .build();
         List<Operation> asked = new CopyOnWriteArrayList<>();
@@ -340,13 +345,13 @@ class LeasesTest {
     @Test
     void limitsThatLookAtTheMomentOfEachRequestAreRefused() {
         assertThatThrownBy(() -> Limit.named("log")
-                        .slidingLog(5, Duration.ofMinutes(1))
+                        .algorithm(new SlidingLog(5, Duration.ofMinutes(1)))
                         .lease(Lease.AUTO)
                         .build())
                 .isInstanceOf(InvalidLimitException.class)
                 .hasMessageContaining("a sliding-log counts each request at its own moment");
         assertThatThrownBy(() -> Limit.named("penal")
-                        .fixedWindow(5, Duration.ofMinutes(1))
+                        .algorithm(new FixedWindow(5, Duration.ofMinutes(1)))
                         .penalty(1, Duration.ofMinutes(1))
                         .lease(Lease.AUTO)
                         .build())
@@ -357,23 +362,23 @@ class LeasesTest {
     static List<Limit> leased() {
         return List.of(
                 Limit.named("fixed")
-                        .fixedWindow(60, Duration.ofSeconds(10))
+                        .algorithm(new FixedWindow(60, Duration.ofSeconds(10)))
                         .lease(new Lease(20))
                         .build(),
                 Limit.named("calendar")
-                        .fixedWindow(90, Window.CalendarUnit.HOUR, ZoneId.of("Asia/Kolkata"))
+                        .algorithm(new FixedWindow(90, Window.CalendarUnit.HOUR, ZoneId.of("Asia/Kolkata")))
                         .lease(new Lease(10))
                         .build(),
                 Limit.named("sliding")
-                        .slidingWindow(60, Duration.ofSeconds(10))
+                        .algorithm(new SlidingWindow(60, Duration.ofSeconds(10)))
                         .lease(Lease.AUTO)
                         .build(),
                 Limit.named("bucket")
-                        .tokenBucket(40, Rate.perSecond(9))
+                        .algorithm(new TokenBucket(40, Rate.perSecond(9)))
                         .lease(new Lease(30))
                         .build(),
                 Limit.named("leaky")
-                        .leakyBucket(40, Rate.perSecond(9))
+                        .algorithm(new LeakyBucket(40, Rate.perSecond(9)))
                         .lease(Lease.AUTO)
                         .build());
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
@@ -29,7 +30,9 @@ class PendingTest {
             Kind.DECIDE,
             List.of(new Demand(
                     Subject.user("alice"),
-                    Limit.named("api").tokenBucket(10, Rate.perSecond(10)).build(),
+                    Limit.named("api")
+                            .algorithm(new TokenBucket(10, Rate.perSecond(10)))
+                            .build(),
                     1)));
 
     /** A thread that waits, and whether it was decided when it went on. */

@@ -11,6 +11,7 @@ import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Limits;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.store.MemoryLimitStore;
 import dev.ratelimit.testing.SettableClock;
 import java.time.Duration;
@@ -23,14 +24,18 @@ class ShadowsTest {
 
     private static final Subject ALICE = Subject.user("alice");
 
-    private static final Limit CANDIDATE =
-            Limit.named("api:candidate").fixedWindow(2, Duration.ofMinutes(1)).build();
+    private static final Limit CANDIDATE = Limit.named("api:candidate")
+            .algorithm(new FixedWindow(2, Duration.ofMinutes(1)))
+            .build();
 
-    private static final Limit API =
-            Limit.named("api").fixedWindow(4, Duration.ofMinutes(1)).build().withCandidate(CANDIDATE);
+    private static final Limit API = Limit.named("api")
+            .algorithm(new FixedWindow(4, Duration.ofMinutes(1)))
+            .build()
+            .withCandidate(CANDIDATE);
 
-    private static final Limit SHADOW =
-            Limit.named("new:shadow").fixedWindow(1, Duration.ofMinutes(1)).build();
+    private static final Limit SHADOW = Limit.named("new:shadow")
+            .algorithm(new FixedWindow(1, Duration.ofMinutes(1)))
+            .build();
 
     /** What was tried, as {@code limit/rule allowed}. */
     private final List<String> tried = new CopyOnWriteArrayList<>();

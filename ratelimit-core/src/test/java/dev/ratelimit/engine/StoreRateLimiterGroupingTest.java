@@ -11,6 +11,7 @@ import dev.ratelimit.Limits;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.MemoryLimitStore;
@@ -35,8 +36,9 @@ import org.junit.jupiter.api.condition.JRE;
 @Timeout(60)
 class StoreRateLimiterGroupingTest {
 
-    private static final Limit LIMIT =
-            Limit.named("api").tokenBucket(1_000_000, Rate.perSecond(1_000_000)).build();
+    private static final Limit LIMIT = Limit.named("api")
+            .algorithm(new TokenBucket(1_000_000, Rate.perSecond(1_000_000)))
+            .build();
     private static final Grouping PATIENT = Grouping.DEFAULT.withDeadline(Duration.ofSeconds(30));
 
     private final HeldStore store = new HeldStore();

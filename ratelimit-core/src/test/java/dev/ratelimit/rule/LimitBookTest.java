@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.Limit;
+import dev.ratelimit.algorithm.SlidingLog;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -56,8 +57,9 @@ class LimitBookTest {
         assertThat(book.find("api", "free")).isEqualTo(found(book, "api"));
         assertThat(book.variesByTier("api")).isTrue();
         assertThat(book.isCurrent(premium)).isTrue();
-        assertThat(book.isCurrent(
-                        Limit.named("api").slidingLog(5, Duration.ofMinutes(1)).build()))
+        assertThat(book.isCurrent(Limit.named("api")
+                        .algorithm(new SlidingLog(5, Duration.ofMinutes(1)))
+                        .build()))
                 .isFalse();
     }
 

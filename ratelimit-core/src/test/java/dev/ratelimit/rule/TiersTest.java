@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Window.CalendarUnit;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.TokenBucket;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.LinkedHashMap;
@@ -81,31 +83,31 @@ class TiersTest {
         assertThat(FREE.limits(UTC))
                 .containsExactly(
                         Limit.named("quota:burst")
-                                .tokenBucket(20, Rate.of(1000, Duration.ofHours(1)))
+                                .algorithm(new TokenBucket(20, Rate.of(1000, Duration.ofHours(1))))
                                 .build(),
                         Limit.named("quota:hour")
-                                .fixedWindow(1000, CalendarUnit.HOUR, UTC)
+                                .algorithm(new FixedWindow(1000, CalendarUnit.HOUR, UTC))
                                 .build(),
                         Limit.named("quota:day")
-                                .fixedWindow(Limit.UNRESTRICTED, CalendarUnit.DAY, UTC)
+                                .algorithm(new FixedWindow(Limit.UNRESTRICTED, CalendarUnit.DAY, UTC))
                                 .build(),
                         Limit.named("quota:month")
-                                .fixedWindow(Limit.UNRESTRICTED, CalendarUnit.MONTH, UTC)
+                                .algorithm(new FixedWindow(Limit.UNRESTRICTED, CalendarUnit.MONTH, UTC))
                                 .build());
         assertThat(PREMIUM.limits(BERLIN))
                 .containsExactly(
                         Limit.named("quota:second")
-                                .fixedWindow(50, Duration.ofSeconds(1))
+                                .algorithm(new FixedWindow(50, Duration.ofSeconds(1)))
                                 .build(),
                         Limit.named("quota:day")
-                                .fixedWindow(Limit.UNRESTRICTED, CalendarUnit.DAY, BERLIN)
+                                .algorithm(new FixedWindow(Limit.UNRESTRICTED, CalendarUnit.DAY, BERLIN))
                                 .build(),
                         Limit.named("quota:month")
-                                .fixedWindow(1_000_000, CalendarUnit.MONTH, BERLIN)
+                                .algorithm(new FixedWindow(1_000_000, CalendarUnit.MONTH, BERLIN))
                                 .build());
         assertThat(new Quota(null, null, 5L, null, null, BERLIN).day(UTC))
                 .isEqualTo(Limit.named("quota:day")
-                        .fixedWindow(5, CalendarUnit.DAY, BERLIN)
+                        .algorithm(new FixedWindow(5, CalendarUnit.DAY, BERLIN))
                         .build());
     }
 
@@ -116,11 +118,11 @@ class TiersTest {
                 .doesNotContain("quota:second");
         assertThat(quota(5L, 100L, null, null, 20L).limits(UTC).get(0))
                 .isEqualTo(Limit.named("quota:burst")
-                        .tokenBucket(20, Rate.perSecond(5))
+                        .algorithm(new TokenBucket(20, Rate.perSecond(5)))
                         .build());
         assertThat(quota(null, null, null, 300L, 20L).limits(UTC).get(0))
                 .isEqualTo(Limit.named("quota:burst")
-                        .tokenBucket(20, Rate.of(10, Duration.ofDays(1)))
+                        .algorithm(new TokenBucket(20, Rate.of(10, Duration.ofDays(1))))
                         .build());
     }
 

@@ -11,6 +11,7 @@ import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Limits;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.jdbc.PostgresLimitStore;
 import dev.ratelimit.store.jdbc.UnsupportedDatabaseException;
@@ -172,7 +173,9 @@ class PostgresSchemaTest {
         Schema.migrate(dataSource, other);
         assertCurrent(schema);
         assertCurrent(other);
-        Limit once = Limit.named("api").fixedWindow(1, Duration.ofHours(1)).build();
+        Limit once = Limit.named("api")
+                .algorithm(new FixedWindow(1, Duration.ofHours(1)))
+                .build();
         LimitRequest request = LimitRequest.of(Subject.user("alice"), "api");
 
         try (StoreRateLimiter here = new StoreRateLimiter(new PostgresLimitStore(dataSource, schema), Limits.of(once));

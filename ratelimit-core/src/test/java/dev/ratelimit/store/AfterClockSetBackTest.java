@@ -7,6 +7,8 @@ import dev.ratelimit.Outcome;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
 import dev.ratelimit.algorithm.Charge;
+import dev.ratelimit.algorithm.SlidingLog;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
@@ -25,7 +27,9 @@ class AfterClockSetBackTest {
 
     @Test
     void setBackClockKeepsWhatWasUsed() {
-        Limit limit = Limit.named("one").slidingLog(1, Duration.ofMinutes(1)).build();
+        Limit limit = Limit.named("one")
+                .algorithm(new SlidingLog(1, Duration.ofMinutes(1)))
+                .build();
         assertThat(decide(limit).outcome()).isEqualTo(Outcome.ALLOWED);
         clock.move(Duration.ofHours(-1));
         assertThat(decide(limit).outcome()).isEqualTo(Outcome.THROTTLED);
@@ -33,7 +37,9 @@ class AfterClockSetBackTest {
 
     @Test
     void requestDeniedAfterTheClockWasSetBackIsAllowedWhenItWasTold() {
-        Limit limit = Limit.named("one").tokenBucket(1, Rate.perMinute(1)).build();
+        Limit limit = Limit.named("one")
+                .algorithm(new TokenBucket(1, Rate.perMinute(1)))
+                .build();
         decide(limit);
         clock.move(Duration.ofHours(-1));
         assertThat(decide(limit).outcome()).isEqualTo(Outcome.THROTTLED);
@@ -43,7 +49,9 @@ class AfterClockSetBackTest {
 
     @Test
     void deniedRequestsDoNotLengthenTheWaitAfterTheClockWasSetBack() {
-        Limit limit = Limit.named("one").slidingLog(1, Duration.ofMinutes(1)).build();
+        Limit limit = Limit.named("one")
+                .algorithm(new SlidingLog(1, Duration.ofMinutes(1)))
+                .build();
         decide(limit);
         clock.move(Duration.ofHours(-1));
         for (int second = 0; second < 60; second++) {
@@ -56,7 +64,7 @@ class AfterClockSetBackTest {
     @Test
     void penaltyEndsAfterItsTimeThoughTheClockWasSetBack() {
         Limit limit = Limit.named("one")
-                .tokenBucket(1, Rate.perSecond(1))
+                .algorithm(new TokenBucket(1, Rate.perSecond(1)))
                 .penalty(1, Duration.ofMinutes(5))
                 .build();
         decide(limit);
@@ -69,7 +77,9 @@ class AfterClockSetBackTest {
 
     @Test
     void settlingAnEarlierChargePutsNothingIntoTheFuture() {
-        Limit limit = Limit.named("ten").slidingLog(10, Duration.ofMinutes(1)).build();
+        Limit limit = Limit.named("ten")
+                .algorithm(new SlidingLog(10, Duration.ofMinutes(1)))
+                .build();
         Charge charge = decide(limit).charge();
         clock.move(Duration.ofHours(-1));
         Verdict settled = settle(limit, charge, 5);

@@ -2,13 +2,13 @@ package dev.ratelimit.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ratelimit.Algorithm;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Micros;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.Subject;
 import dev.ratelimit.Window;
 import dev.ratelimit.algorithm.Charge;
+import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.testing.RandomLimits;
@@ -242,8 +242,8 @@ class AlgorithmHistoryTest {
 
         /** Up to three hours before the clocks change the next time in the zone of the limit, if they do. */
         private Instant beforeClockChange(Instant moment) {
-            ZoneOffsetTransition change = limit.algorithm() instanceof Algorithm.FixedWindow fixed
-                            && fixed.window() instanceof Window.Calendar calendar
+            ZoneOffsetTransition change = limit.algorithm() instanceof FixedWindow fixed
+                            && fixed.alignment() instanceof Window.Calendar calendar
                     ? calendar.zone().getRules().nextTransition(moment)
                     : null;
             if (change == null) {
@@ -254,8 +254,7 @@ class AlgorithmHistoryTest {
         }
 
         private boolean isCalendar() {
-            return limit.algorithm() instanceof Algorithm.FixedWindow fixed
-                    && fixed.window() instanceof Window.Calendar;
+            return limit.algorithm() instanceof FixedWindow fixed && fixed.alignment() instanceof Window.Calendar;
         }
 
         private long now() {

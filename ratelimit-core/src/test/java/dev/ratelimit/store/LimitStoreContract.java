@@ -21,6 +21,11 @@ import dev.ratelimit.Reservation;
 import dev.ratelimit.Subject;
 import dev.ratelimit.UnknownLimitException;
 import dev.ratelimit.Window;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.LeakyBucket;
+import dev.ratelimit.algorithm.SlidingLog;
+import dev.ratelimit.algorithm.SlidingWindow;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
@@ -91,7 +96,8 @@ public abstract class LimitStoreContract {
 
     @Test
     void fixedWindowAdmitsItsMaximumInEachWindow() {
-        Limit limit = Limit.named("login").fixedWindow(5, ofMinutes(1)).build();
+        Limit limit =
+                Limit.named("login").algorithm(new FixedWindow(5, ofMinutes(1))).build();
         clock.move(ofSeconds(20));
 
         assertThat(remainders(limit, 5)).containsExactly(4L, 3L, 2L, 1L, 0L);
@@ -109,7 +115,7 @@ public abstract class LimitStoreContract {
     @Test
     void calendarWindowEndsWithTheDayOfItsZone() {
         Limit limit = Limit.named("daily")
-                .fixedWindow(2, Window.CalendarUnit.DAY, ZoneId.of("Europe/Berlin"))
+                .algorithm(new FixedWindow(2, Window.CalendarUnit.DAY, ZoneId.of("Europe/Berlin")))
                 .build();
         clock.set(Instant.parse("2026-03-29T12:00:00Z")); // the day of the clock change: 23 hours
 
@@ -132,14 +138,16 @@ public abstract class LimitStoreContract {
 
     private Instant endOfWindow(Window.CalendarUnit unit, String zone) {
         Limit limit = Limit.named("per-" + unit.written())
-                .fixedWindow(1, unit, ZoneId.of(zone))
+                .algorithm(new FixedWindow(1, unit, ZoneId.of(zone)))
                 .build();
         return limiter.decide(ALICE, limit).tightest().resetAt();
     }
 
     @Test
     void slidingWindowWeightsThePreviousWindowByWhatIsLeftOfIt() {
-        Limit limit = Limit.named("api").slidingWindow(10, ofMinutes(1)).build();
+        Limit limit = Limit.named("api")
+                .algorithm(new SlidingWindow(10, ofMinutes(1)))
+                .build();
         remainders(limit, 10);
 
         clock.move(ofMinutes(1));
@@ -151,7 +159,8 @@ public abstract class LimitStoreContract {
 
     @Test
     void slidingLogAdmitsItsMaximumInAnySpanOfTheWindow() {
-        Limit limit = Limit.named("log").slidingLog(3, ofSeconds(10)).build();
+        Limit limit =
+                Limit.named("log").algorithm(new SlidingLog(3, ofSeconds(10))).build();
         for (int i = 0; i < 3; i++) {
             assertThat(limiter.decide(ALICE, limit).allowed()).isTrue();
             clock.move(ofSeconds(2));
@@ -165,7 +174,9 @@ public abstract class LimitStoreContract {
 
     @Test
     void tokenBucketStartsFullAndRefillsContinuously() {
-        Limit limit = Limit.named("upload").tokenBucket(5, Rate.parse("60/m")).build();
+        Limit limit = Limit.named("upload")
+                .algorithm(new TokenBucket(5, Rate.parse("60/m")))
+                .build();
 
         assertThat(remainders(limit, 5)).containsExactly(4L, 3L, 2L, 1L, 0L);
         clock.move(ofMillis(250));
@@ -180,7 +191,9 @@ public abstract class LimitStoreContract {
 
     @Test
     void leakyBucketAsAMeterDeniesWhatDoesNotFit() {
-        Limit limit = Limit.named("meter").leakyBucket(2, Rate.perSecond(1)).build();
+        Limit limit = Limit.named("meter")
+                .algorithm(new LeakyBucket(2, Rate.perSecond(1)))
+                .build();
 
         assertThat(remainders(limit, 2)).containsExactly(1L, 0L);
         Decision denied = limiter.decide(ALICE, limit);
@@ -192,8 +205,9 @@ public abstract class LimitStoreContract {
 
     @Test
     void leakyBucketAsAQueueTellsHowLongToWaitAndNeverLongerThanMaxWait() {
-        Limit limit =
-                Limit.named("queue").leakyQueue(Rate.perSecond(2), ofSeconds(1)).build();
+        Limit limit = Limit.named("queue")
+                .algorithm(LeakyBucket.queue(Rate.perSecond(2), ofSeconds(1)))
+                .build();
         List<Duration> delays = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             Decision decision = limiter.decide(ALICE, limit);
@@ -211,7 +225,7 @@ public abstract class LimitStoreContract {
     @Test
     void minIntervalKeepsAllowedRequestsApart() {
         Limit limit = Limit.named("compose-lock")
-                .tokenBucket(2, Rate.perMinute(12))
+                .algorithm(new TokenBucket(2, Rate.perMinute(12)))
                 .minInterval(ofSeconds(5))
                 .build();
 
@@ -224,19 +238,27 @@ public abstract class LimitStoreContract {
 
     static Stream<Limit> limits() {
         return Stream.of(
-                Limit.named("fixed").fixedWindow(7, ofSeconds(13)).build(),
-                Limit.named("calendar")
-                        .fixedWindow(7, Window.CalendarUnit.HOUR, ZoneId.of("Asia/Kathmandu"))
+                Limit.named("fixed")
+                        .algorithm(new FixedWindow(7, ofSeconds(13)))
                         .build(),
-                Limit.named("sliding").slidingWindow(7, ofSeconds(13)).build(),
-                Limit.named("log").slidingLog(7, ofSeconds(13)).build(),
-                Limit.named("token").tokenBucket(7, Rate.of(3, ofSeconds(7))).build(),
-                Limit.named("leaky").leakyBucket(7, Rate.of(3, ofSeconds(7))).build(),
+                Limit.named("calendar")
+                        .algorithm(new FixedWindow(7, Window.CalendarUnit.HOUR, ZoneId.of("Asia/Kathmandu")))
+                        .build(),
+                Limit.named("sliding")
+                        .algorithm(new SlidingWindow(7, ofSeconds(13)))
+                        .build(),
+                Limit.named("log").algorithm(new SlidingLog(7, ofSeconds(13))).build(),
+                Limit.named("token")
+                        .algorithm(new TokenBucket(7, Rate.of(3, ofSeconds(7))))
+                        .build(),
+                Limit.named("leaky")
+                        .algorithm(new LeakyBucket(7, Rate.of(3, ofSeconds(7))))
+                        .build(),
                 Limit.named("queue")
-                        .leakyQueue(Rate.of(3, ofSeconds(7)), ofSeconds(14))
+                        .algorithm(LeakyBucket.queue(Rate.of(3, ofSeconds(7)), ofSeconds(14)))
                         .build(),
                 Limit.named("spaced")
-                        .slidingLog(7, ofSeconds(13))
+                        .algorithm(new SlidingLog(7, ofSeconds(13)))
                         .minInterval(ofMillis(1_500))
                         .build());
     }
@@ -304,8 +326,12 @@ public abstract class LimitStoreContract {
 
     @Test
     void requestDeniedByItsSecondLimitLeavesTheFirstUnchanged() {
-        Limit wide = Limit.named("wide").tokenBucket(10, Rate.perSecond(1)).build();
-        Limit narrow = Limit.named("narrow").fixedWindow(1, ofMinutes(1)).build();
+        Limit wide = Limit.named("wide")
+                .algorithm(new TokenBucket(10, Rate.perSecond(1)))
+                .build();
+        Limit narrow = Limit.named("narrow")
+                .algorithm(new FixedWindow(1, ofMinutes(1)))
+                .build();
         LimitRequest both = LimitRequest.of(ALICE, wide).cost(4).and(BOB, narrow);
 
         assertThat(limiter.decide(both).allowed()).isTrue();
@@ -319,8 +345,11 @@ public abstract class LimitStoreContract {
 
     @Test
     void retryAfterOfSeveralLimitsIsTheLongest() {
-        Limit minute = Limit.named("minute").fixedWindow(1, ofMinutes(1)).build();
-        Limit hour = Limit.named("hour").fixedWindow(1, ofHours(1)).build();
+        Limit minute = Limit.named("minute")
+                .algorithm(new FixedWindow(1, ofMinutes(1)))
+                .build();
+        Limit hour =
+                Limit.named("hour").algorithm(new FixedWindow(1, ofHours(1))).build();
         LimitRequest both = LimitRequest.of(ALICE, minute).and(ALICE, hour);
 
         limiter.decide(both);
@@ -330,7 +359,8 @@ public abstract class LimitStoreContract {
 
     @Test
     void requestsOfAGroupAreDecidedOneAfterAnother() {
-        Limit limit = Limit.named("group").fixedWindow(5, ofMinutes(1)).build();
+        Limit limit =
+                Limit.named("group").algorithm(new FixedWindow(5, ofMinutes(1))).build();
         List<Operation> group = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
             group.add(new Operation(Kind.DECIDE, List.of(new Demand(ALICE, limit, i == 4 ? 2 : 1))));
@@ -349,7 +379,8 @@ public abstract class LimitStoreContract {
 
     @Test
     void operationsOfAllKindsMayShareAGroup() {
-        Limit limit = Limit.named("mixed").fixedWindow(2, ofMinutes(1)).build();
+        Limit limit =
+                Limit.named("mixed").algorithm(new FixedWindow(2, ofMinutes(1))).build();
         Demand demand = new Demand(ALICE, limit, 1);
         Operation decide = new Operation(Kind.DECIDE, List.of(demand));
 
@@ -367,7 +398,8 @@ public abstract class LimitStoreContract {
 
     @Test
     void peekConsumesNothing() {
-        Limit limit = Limit.named("peek").fixedWindow(1, ofMinutes(1)).build();
+        Limit limit =
+                Limit.named("peek").algorithm(new FixedWindow(1, ofMinutes(1))).build();
 
         for (int i = 0; i < 3; i++) {
             Decision peek = limiter.peek(LimitRequest.of(ALICE, limit));
@@ -381,7 +413,7 @@ public abstract class LimitStoreContract {
     @Test
     void resetForgetsCountsAndPenalties() {
         Limit limit = Limit.named("reset")
-                .fixedWindow(1, ofMinutes(1))
+                .algorithm(new FixedWindow(1, ofMinutes(1)))
                 .penalty(1, ofHours(1))
                 .build();
         limiter.decide(ALICE, limit);
@@ -395,7 +427,8 @@ public abstract class LimitStoreContract {
 
     @Test
     void namedLimitsAreFoundAndOthersAreRefusedByName() {
-        Limit api = Limit.named("api").fixedWindow(1, ofMinutes(1)).build();
+        Limit api =
+                Limit.named("api").algorithm(new FixedWindow(1, ofMinutes(1))).build();
         RateLimiter named = new StoreRateLimiter(store, Limits.of(api));
 
         assertThat(named.decide(ALICE, "api").allowed()).isTrue();
@@ -408,8 +441,10 @@ public abstract class LimitStoreContract {
 
     @Test
     void limitGivenForOneCallSharesTheStateOfItsName() {
-        Limit usual = Limit.named("api").fixedWindow(2, ofMinutes(1)).build();
-        Limit generous = Limit.named("api").fixedWindow(10, ofMinutes(1)).build();
+        Limit usual =
+                Limit.named("api").algorithm(new FixedWindow(2, ofMinutes(1))).build();
+        Limit generous =
+                Limit.named("api").algorithm(new FixedWindow(10, ofMinutes(1))).build();
         RateLimiter named = new StoreRateLimiter(store, Limits.of(usual));
         named.decide(ALICE, "api");
         named.decide(ALICE, "api");
@@ -420,7 +455,9 @@ public abstract class LimitStoreContract {
 
     @Test
     void costAboveWhatTheLimitCanEverGrantIsAMistake() {
-        Limit limit = Limit.named("small").tokenBucket(5, Rate.perSecond(1)).build();
+        Limit limit = Limit.named("small")
+                .algorithm(new TokenBucket(5, Rate.perSecond(1)))
+                .build();
 
         assertThatThrownBy(() -> limiter.decide(LimitRequest.of(ALICE, limit).cost(6)))
                 .hasMessage("limit 'small': cost is 6; ask for at most 5, all that this limit can ever grant");
@@ -428,7 +465,9 @@ public abstract class LimitStoreContract {
 
     @Test
     void retryAfterIsNoLessThanItsFloor() {
-        Limit limit = Limit.named("floor").tokenBucket(1, Rate.perSecond(10)).build();
+        Limit limit = Limit.named("floor")
+                .algorithm(new TokenBucket(1, Rate.perSecond(10)))
+                .build();
         LimitRequest request = LimitRequest.of(ALICE, limit).retryAfterFloor(ofSeconds(1));
 
         assertThat(limiter.decide(request).retryAfter()).isEqualTo(ZERO);
@@ -464,7 +503,9 @@ public abstract class LimitStoreContract {
 
     @Test
     void refundOfATokenBucketDoesNotGiveWhatHasRefilledMeanwhile() {
-        Limit limit = Limit.named("bucket").tokenBucket(10, Rate.perSecond(1)).build();
+        Limit limit = Limit.named("bucket")
+                .algorithm(new TokenBucket(10, Rate.perSecond(1)))
+                .build();
         Reservation reservation = limiter.reserve(LimitRequest.of(ALICE, limit).cost(5));
         clock.move(ofSeconds(3));
         limiter.decide(LimitRequest.of(ALICE, limit).cost(8));
@@ -477,7 +518,8 @@ public abstract class LimitStoreContract {
 
     @Test
     void reservationIsSettledOnce() {
-        Limit limit = Limit.named("once").fixedWindow(5, ofMinutes(1)).build();
+        Limit limit =
+                Limit.named("once").algorithm(new FixedWindow(5, ofMinutes(1))).build();
         Reservation reservation = limiter.reserve(LimitRequest.of(ALICE, limit));
         reservation.commit();
 
@@ -487,7 +529,9 @@ public abstract class LimitStoreContract {
 
     @Test
     void refundOfADeniedReservationDoesNothing() {
-        Limit limit = Limit.named("denied").fixedWindow(1, ofMinutes(1)).build();
+        Limit limit = Limit.named("denied")
+                .algorithm(new FixedWindow(1, ofMinutes(1)))
+                .build();
         limiter.decide(ALICE, limit);
 
         Reservation denied = limiter.reserve(LimitRequest.of(ALICE, limit));
@@ -499,7 +543,8 @@ public abstract class LimitStoreContract {
 
     @Test
     void refundIntoAWindowThatIsGoneFreesNothing() {
-        Limit limit = Limit.named("gone").fixedWindow(2, ofMinutes(1)).build();
+        Limit limit =
+                Limit.named("gone").algorithm(new FixedWindow(2, ofMinutes(1))).build();
         Reservation reservation = limiter.reserve(LimitRequest.of(ALICE, limit));
         clock.move(ofMinutes(1));
         limiter.decide(ALICE, limit);
@@ -511,8 +556,10 @@ public abstract class LimitStoreContract {
 
     @Test
     void chargeOnALimitThatWasRedefinedSinceStaysWhereItIs() {
-        Limit perMinute = Limit.named("api").fixedWindow(5, ofMinutes(1)).build();
-        Limit perHour = Limit.named("api").fixedWindow(5, ofHours(1)).build();
+        Limit perMinute =
+                Limit.named("api").algorithm(new FixedWindow(5, ofMinutes(1))).build();
+        Limit perHour =
+                Limit.named("api").algorithm(new FixedWindow(5, ofHours(1))).build();
         Reservation before = limiter.reserve(LimitRequest.of(ALICE, perMinute).cost(5));
         limiter.reset(LimitRequest.of(ALICE, perMinute));
         remainders(perHour, 5);
@@ -524,8 +571,12 @@ public abstract class LimitStoreContract {
 
     @Test
     void bucketThatWasMadeLargerIsNotCutByALateRefund() {
-        Limit small = Limit.named("api").tokenBucket(10, Rate.perSecond(1)).build();
-        Limit large = Limit.named("api").tokenBucket(1_000, Rate.perSecond(1)).build();
+        Limit small = Limit.named("api")
+                .algorithm(new TokenBucket(10, Rate.perSecond(1)))
+                .build();
+        Limit large = Limit.named("api")
+                .algorithm(new TokenBucket(1_000, Rate.perSecond(1)))
+                .build();
         Limit[] current = {small};
         RateLimiter changing = new StoreRateLimiter(store, new Limits() {
             @Override
@@ -552,7 +603,7 @@ public abstract class LimitStoreContract {
 
     private static Limit api() {
         return Limit.named("api")
-                .slidingWindow(1, ofSeconds(10))
+                .algorithm(new SlidingWindow(1, ofSeconds(10)))
                 .penalty(1, ofMinutes(1))
                 .penalty(3, ofMinutes(5))
                 .penalty(5, ofMinutes(15))
@@ -608,7 +659,7 @@ public abstract class LimitStoreContract {
     @Test
     void violationsBelowTheFirstTierAreCounted() {
         Limit limit = Limit.named("late")
-                .fixedWindow(1, ofSeconds(10))
+                .algorithm(new FixedWindow(1, ofSeconds(10)))
                 .penalty(3, ofMinutes(5))
                 .build();
         assertThat(violate(limit)).isEqualTo(ZERO);
@@ -632,11 +683,11 @@ public abstract class LimitStoreContract {
     @Test
     void violationOfOneLimitIsNoViolationOfTheOther() {
         Limit strict = Limit.named("strict")
-                .fixedWindow(1, ofSeconds(10))
+                .algorithm(new FixedWindow(1, ofSeconds(10)))
                 .penalty(1, ofMinutes(1))
                 .build();
         Limit wide = Limit.named("wide")
-                .fixedWindow(9, ofSeconds(10))
+                .algorithm(new FixedWindow(9, ofSeconds(10)))
                 .penalty(1, ofMinutes(1))
                 .build();
         LimitRequest both = LimitRequest.of(ALICE, wide).and(ALICE, strict);
@@ -651,7 +702,7 @@ public abstract class LimitStoreContract {
     @Test
     void waitingForTheEndOfAPenaltyIsEnough() {
         Limit limit = Limit.named("short-penalty")
-                .fixedWindow(1, ofHours(1))
+                .algorithm(new FixedWindow(1, ofHours(1)))
                 .penalty(1, ofMinutes(1))
                 .build();
         limiter.decide(ALICE, limit);
@@ -668,9 +719,16 @@ public abstract class LimitStoreContract {
 
     @Test
     void raisedLimitHelpsAndLoweredLimitHoldsAtOnce() {
-        remainders(Limit.named("api").slidingWindow(10, ofMinutes(1)).build(), 10);
-        Limit raised = Limit.named("api").slidingWindow(12, ofMinutes(1)).build();
-        Limit lowered = Limit.named("api").slidingWindow(5, ofMinutes(1)).build();
+        remainders(
+                Limit.named("api")
+                        .algorithm(new SlidingWindow(10, ofMinutes(1)))
+                        .build(),
+                10);
+        Limit raised = Limit.named("api")
+                .algorithm(new SlidingWindow(12, ofMinutes(1)))
+                .build();
+        Limit lowered =
+                Limit.named("api").algorithm(new SlidingWindow(5, ofMinutes(1))).build();
 
         assertThat(limiter.decide(ALICE, raised).allowed()).isTrue();
         assertThat(limiter.decide(ALICE, lowered).allowed()).isFalse();
@@ -678,9 +736,15 @@ public abstract class LimitStoreContract {
 
     @Test
     void bucketKeepsItsLevelWhenItsNumbersChange() {
-        Limit before = Limit.named("api").tokenBucket(10, Rate.perSecond(1)).build();
-        Limit faster = Limit.named("api").tokenBucket(20, Rate.parse("7/3s")).build();
-        Limit smaller = Limit.named("api").tokenBucket(2, Rate.perMinute(1)).build();
+        Limit before = Limit.named("api")
+                .algorithm(new TokenBucket(10, Rate.perSecond(1)))
+                .build();
+        Limit faster = Limit.named("api")
+                .algorithm(new TokenBucket(20, Rate.parse("7/3s")))
+                .build();
+        Limit smaller = Limit.named("api")
+                .algorithm(new TokenBucket(2, Rate.perMinute(1)))
+                .build();
         remainders(before, 6);
 
         assertThat(limiter.peek(LimitRequest.of(ALICE, faster)).remaining()).isEqualTo(4);
@@ -692,7 +756,9 @@ public abstract class LimitStoreContract {
     @Test
     void anotherAlgorithmStartsAnewButPenaltiesStay() {
         violate(api());
-        Limit other = Limit.named("api").tokenBucket(10, Rate.perSecond(1)).build();
+        Limit other = Limit.named("api")
+                .algorithm(new TokenBucket(10, Rate.perSecond(1)))
+                .build();
 
         assertThat(limiter.decide(ALICE, other).outcome()).isEqualTo(Outcome.BLOCKED);
         clock.move(ofMinutes(1));
@@ -738,7 +804,9 @@ public abstract class LimitStoreContract {
 
     @Test
     void upkeepRunsOnItsSchedule() {
-        Limit limit = Limit.named("scheduled").fixedWindow(1, ofMinutes(1)).build();
+        Limit limit = Limit.named("scheduled")
+                .algorithm(new FixedWindow(1, ofMinutes(1)))
+                .build();
         limiter.decide(ALICE, limit);
         clock.move(ofMinutes(2));
 
@@ -749,7 +817,8 @@ public abstract class LimitStoreContract {
 
     @Test
     void upkeepKeepsExpiredRowsForAsLongAsItIsTold() {
-        Limit limit = Limit.named("kept").fixedWindow(1, ofMinutes(1)).build();
+        Limit limit =
+                Limit.named("kept").algorithm(new FixedWindow(1, ofMinutes(1))).build();
         limiter.decide(ALICE, limit);
         Upkeep upkeep = new Upkeep(store, ofHours(1));
 
@@ -762,7 +831,8 @@ public abstract class LimitStoreContract {
 
     @Test
     void upkeepWalksOverAllRowsInSmallSteps() {
-        Limit limit = Limit.named("many").fixedWindow(1, ofMinutes(1)).build();
+        Limit limit =
+                Limit.named("many").algorithm(new FixedWindow(1, ofMinutes(1))).build();
         letAsk(3_000, limit);
         clock.move(ofMinutes(2));
         limiter.decide(ALICE, limit);
@@ -776,7 +846,8 @@ public abstract class LimitStoreContract {
     /** So that upkeep knows when to hurry. */
     @Test
     void stepOfUpkeepSaysWhetherManyHadExpired() {
-        Limit limit = Limit.named("many").fixedWindow(1, ofMinutes(1)).build();
+        Limit limit =
+                Limit.named("many").algorithm(new FixedWindow(1, ofMinutes(1))).build();
         letAsk(21_000, limit);
 
         assertThat(store.prune(0)).isEqualTo(new Pruned(0, 0, Progress.MORE));

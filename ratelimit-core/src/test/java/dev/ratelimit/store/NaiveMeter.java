@@ -27,19 +27,19 @@ abstract class NaiveMeter {
     }
 
     static NaiveMeter of(Algorithm algorithm) {
-        if (algorithm instanceof Algorithm.FixedWindow fixed) {
-            return new FixedWindow(fixed.maxRequests(), NaiveWindows.of(fixed.window()));
+        if (algorithm instanceof dev.ratelimit.algorithm.FixedWindow fixed) {
+            return new FixedWindow(fixed.maxRequests(), NaiveWindows.of(fixed.alignment()));
         }
-        if (algorithm instanceof Algorithm.SlidingWindow sliding) {
+        if (algorithm instanceof dev.ratelimit.algorithm.SlidingWindow sliding) {
             return new SlidingWindow(sliding.maxRequests(), Micros.of(sliding.window()));
         }
-        if (algorithm instanceof Algorithm.SlidingLog sliding) {
+        if (algorithm instanceof dev.ratelimit.algorithm.SlidingLog sliding) {
             return new SlidingLog(sliding.maxRequests(), Micros.of(sliding.window()));
         }
-        if (algorithm instanceof Algorithm.TokenBucket bucket) {
+        if (algorithm instanceof dev.ratelimit.algorithm.TokenBucket bucket) {
             return new TokenBucket(bucket.burst(), bucket.refill());
         }
-        Algorithm.LeakyBucket bucket = (Algorithm.LeakyBucket) algorithm;
+        dev.ratelimit.algorithm.LeakyBucket bucket = (dev.ratelimit.algorithm.LeakyBucket) algorithm;
         return new LeakyBucket(bucket.capacity(), bucket.drain(), Micros.of(bucket.maxWait()));
     }
 

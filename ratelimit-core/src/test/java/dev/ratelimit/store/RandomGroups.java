@@ -6,6 +6,10 @@ import dev.ratelimit.Micros;
 import dev.ratelimit.Subject;
 import dev.ratelimit.Window;
 import dev.ratelimit.algorithm.Charge;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.LeakyBucket;
+import dev.ratelimit.algorithm.SlidingLog;
+import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.testing.RandomLimits;
@@ -95,9 +99,9 @@ final class RandomGroups {
     }
 
     private List<Limit> ofOneAlgorithm() {
-        String algorithm = current.get(random.nextInt(LIMITS)).algorithm().written();
+        String algorithm = current.get(random.nextInt(LIMITS)).algorithm().name();
         return current.stream()
-                .filter(limit -> limit.algorithm().written().equals(algorithm))
+                .filter(limit -> limit.algorithm().name().equals(algorithm))
                 .toList();
     }
 
@@ -245,17 +249,17 @@ final class RandomGroups {
     }
 
     private static Kind kindOf(Algorithm algorithm) {
-        if (algorithm instanceof Algorithm.FixedWindow fixed) {
-            return fixed.window() instanceof Window.Span ? Kind.FIXED_SPAN : Kind.FIXED_CALENDAR;
+        if (algorithm instanceof FixedWindow fixed) {
+            return fixed.alignment() instanceof Window.Span ? Kind.FIXED_SPAN : Kind.FIXED_CALENDAR;
         }
-        if (algorithm instanceof Algorithm.SlidingWindow) {
+        if (algorithm instanceof SlidingWindow) {
             return Kind.SLIDING_WINDOW;
         }
-        if (algorithm instanceof Algorithm.SlidingLog) {
+        if (algorithm instanceof SlidingLog) {
             return Kind.SLIDING_LOG;
         }
-        if (algorithm instanceof Algorithm.LeakyBucket bucket) {
-            return bucket.isQueue() ? Kind.LEAKY_QUEUE : Kind.LEAKY_METER;
+        if (algorithm instanceof LeakyBucket bucket) {
+            return bucket.givesTurns() ? Kind.LEAKY_QUEUE : Kind.LEAKY_METER;
         }
         return Kind.TOKEN_BUCKET;
     }

@@ -2,6 +2,7 @@ package dev.ratelimit.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.algorithm.Count;
 import dev.ratelimit.algorithm.Log;
 import dev.ratelimit.algorithm.State;
 import dev.ratelimit.algorithm.Violations;
@@ -104,7 +105,7 @@ abstract class StoreEqualsJava {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery("""
                         SELECT user_id, resource, algorithm, window_start, window_size, request_count, previous_count,
-                               tokens, log, blocked_until, last_request_at, last_allowed_at, expires_at
+                               tokens, log, blocked_until, last_request_at, last_allowed_at, expires_at, capacity
                         FROM %s
                         WHERE algorithm <> ''
                         """.formatted(table("rate_limits")))) {
@@ -114,12 +115,14 @@ abstract class StoreEqualsJava {
                         new StateKey(row.getString(1), row.getString(2)),
                         new State(
                                 row.getString(3),
-                                row.getLong(4),
-                                row.getLong(5),
-                                row.getLong(6),
-                                row.getLong(7),
-                                row.getLong(8),
-                                log == null ? Log.EMPTY : Log.of(log),
+                                new Count(
+                                        row.getLong(4),
+                                        row.getLong(5),
+                                        row.getLong(6),
+                                        row.getLong(7),
+                                        row.getLong(8),
+                                        log == null ? Log.EMPTY : Log.of(log)),
+                                row.getLong(14),
                                 row.getLong(10),
                                 row.getLong(11),
                                 row.getLong(12),

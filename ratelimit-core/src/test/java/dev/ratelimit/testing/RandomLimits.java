@@ -6,6 +6,11 @@ import dev.ratelimit.Micros;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Window;
 import dev.ratelimit.Window.CalendarUnit;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.LeakyBucket;
+import dev.ratelimit.algorithm.SlidingLog;
+import dev.ratelimit.algorithm.SlidingWindow;
+import dev.ratelimit.algorithm.TokenBucket;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.List;
@@ -84,11 +89,11 @@ public final class RandomLimits {
 
     /** About how long it takes until a limit has changed visibly, in microseconds. */
     public static long scale(Algorithm algorithm) {
-        if (algorithm instanceof Algorithm.FixedWindow fixed) {
-            if (fixed.window() instanceof Window.Span span) {
+        if (algorithm instanceof FixedWindow fixed) {
+            if (fixed.alignment() instanceof Window.Span span) {
                 return Micros.of(span.length());
             }
-            long hours = switch (((Window.Calendar) fixed.window()).unit()) {
+            long hours = switch (((Window.Calendar) fixed.alignment()).unit()) {
                 case HOUR -> 1;
                 case DAY -> 24;
                 case WEEK -> 7 * 24;
@@ -96,34 +101,32 @@ public final class RandomLimits {
             };
             return Micros.of(Duration.ofHours(hours));
         }
-        if (algorithm instanceof Algorithm.SlidingWindow sliding) {
+        if (algorithm instanceof SlidingWindow sliding) {
             return Micros.of(sliding.window());
         }
-        if (algorithm instanceof Algorithm.SlidingLog sliding) {
+        if (algorithm instanceof SlidingLog sliding) {
             return Micros.of(sliding.window());
         }
-        Rate rate = algorithm instanceof Algorithm.TokenBucket bucket
-                ? bucket.refill()
-                : ((Algorithm.LeakyBucket) algorithm).drain();
+        Rate rate = algorithm instanceof TokenBucket bucket ? bucket.refill() : ((LeakyBucket) algorithm).drain();
         return Micros.of(rate.per());
     }
 
     private Algorithm algorithm(Kind kind, boolean huge) {
         return switch (kind) {
-            case FIXED_SPAN -> new Algorithm.FixedWindow(requests(huge), Window.of(span(huge)));
+            case FIXED_SPAN -> new FixedWindow(requests(huge), Window.of(span(huge)));
             case FIXED_CALENDAR ->
-                new Algorithm.FixedWindow(
+                new FixedWindow(
                         requests(huge),
                         Window.of(pick(CalendarUnit.values()), ZONES.get(random.nextInt(ZONES.size()))));
-            case SLIDING_WINDOW -> new Algorithm.SlidingWindow(requests(huge), span(huge));
-            case SLIDING_LOG -> new Algorithm.SlidingLog(Math.min(requests(huge), longestLog), span(huge));
+            case SLIDING_WINDOW -> new SlidingWindow(requests(huge), span(huge));
+            case SLIDING_LOG -> new SlidingLog(Math.min(requests(huge), longestLog), span(huge));
             case TOKEN_BUCKET -> {
                 Rate rate = rate(huge);
-                yield new Algorithm.TokenBucket(permits(rate, huge), rate);
+                yield new TokenBucket(permits(rate, huge), rate);
             }
             case LEAKY_METER -> {
                 Rate rate = rate(huge);
-                yield new Algorithm.LeakyBucket(permits(rate, huge), rate, Duration.ZERO);
+                yield new LeakyBucket(permits(rate, huge), rate, Duration.ZERO);
             }
             case LEAKY_QUEUE -> {
                 Rate rate = rate(huge);
@@ -131,8 +134,8 @@ public final class RandomLimits {
                 Duration maxWait = Micros.toDuration(Math.min(
                         Micros.of(LONGEST), 1 + random.nextLong(1 + permits * Micros.of(rate.per()) / rate.permits())));
                 yield fitsQueue(rate, maxWait) && random.nextBoolean()
-                        ? Algorithm.LeakyBucket.queue(rate, maxWait)
-                        : new Algorithm.LeakyBucket(permits, rate, maxWait);
+                        ? LeakyBucket.queue(rate, maxWait)
+                        : new LeakyBucket(permits, rate, maxWait);
             }
         };
     }

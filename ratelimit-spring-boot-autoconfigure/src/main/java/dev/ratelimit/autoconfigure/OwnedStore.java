@@ -8,7 +8,9 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** A store with the pool that was opened for it alone, and that is closed with it. */
 final class OwnedStore implements LimitStore {
@@ -47,8 +49,8 @@ final class OwnedStore implements LimitStore {
     }
 
     @Override
-    public boolean isOnRealTime() {
-        return store.isOnRealTime();
+    public @Nullable InstantSource clock() {
+        return store.clock();
     }
 
     @Override

@@ -33,7 +33,7 @@ final class PostgresStores {
         try {
             Schema.migrate(pool, schema);
             pool.setDeadline(deadline);
-            PostgresLimitStore store = new PostgresLimitStore(pool, schema).withTimeout(deadline);
+            PostgresLimitStore store = new PostgresLimitStore(pool, schema).withDeadline(deadline);
             return new OwnedStore(
                     database.settings().synchronousCommit() == SynchronousCommit.ON
                             ? store

@@ -5,6 +5,7 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Rate;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.Algorithms;
 import dev.ratelimit.rule.ApiKey;
 import dev.ratelimit.rule.ApiKeys;
 import dev.ratelimit.rule.Response;
@@ -63,7 +64,7 @@ public final class ApiKeyGate {
         this.keys = keys;
         this.limiter = limiter;
         this.guesses = Limit.named(GUESSES)
-                .tokenBucket(guesses, Rate.of(guesses, Duration.ofMinutes(1)))
+                .algorithm(Algorithms.burst(guesses, Rate.of(guesses, Duration.ofMinutes(1))))
                 .build();
         this.subjects = subjects;
     }

@@ -68,7 +68,7 @@ public record RateLimitHeaders(boolean legacy, boolean standard) {
         List<String> policies = new ArrayList<>();
         for (LimitDecision one : limits) {
             policies.add('"' + one.limit().name() + "\";q=" + one.limit().capacity() + ";w="
-                    + seconds(Sentences.window(one.limit().algorithm())));
+                    + seconds(one.limit().algorithm().window()));
         }
         return String.join(", ", policies);
     }

@@ -8,6 +8,8 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Limits;
 import dev.ratelimit.Rate;
 import dev.ratelimit.RateLimitExceededException;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.LimitStoreException;
@@ -188,9 +190,11 @@ class RateLimitedTest {
         @Bean
         Limits limits() {
             return Limits.of(
-                    Limit.named("two").fixedWindow(2, Duration.ofDays(365)).build(),
+                    Limit.named("two")
+                            .algorithm(new FixedWindow(2, Duration.ofDays(365)))
+                            .build(),
                     Limit.named("ten")
-                            .tokenBucket(10, Rate.of(1, Duration.ofDays(365)))
+                            .algorithm(new TokenBucket(10, Rate.of(1, Duration.ofDays(365))))
                             .build());
         }
 

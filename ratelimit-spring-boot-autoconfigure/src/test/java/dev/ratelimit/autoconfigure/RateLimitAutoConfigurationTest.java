@@ -8,6 +8,8 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Limits;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.rule.Policies;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.MemoryLimitStore;
@@ -116,8 +118,9 @@ class RateLimitAutoConfigurationTest {
 
         @Bean
         Limits limits() {
-            return Limits.of(
-                    Limit.named("own").fixedWindow(7, Duration.ofDays(1)).build());
+            return Limits.of(Limit.named("own")
+                    .algorithm(new FixedWindow(7, Duration.ofDays(1)))
+                    .build());
         }
     }
 
@@ -136,7 +139,7 @@ class RateLimitAutoConfigurationTest {
                 .run(context -> {
                     Limit big = context.getBean(Limits.class).get("big");
                     assertThat(big.capacity()).isEqualTo(50);
-                    assertThat(big.algorithm().written()).isEqualTo("token-bucket");
+                    assertThat(big.algorithm().name()).isEqualTo("token-bucket");
                     assertThat(big.penalties().blockFor(3)).isEqualTo(Duration.ofMinutes(5));
                 });
     }
@@ -230,7 +233,7 @@ class RateLimitAutoConfigurationTest {
             Limits limits = context.getBean(Limits.class);
             assertThat(limits.get("api"))
                     .isEqualTo(Limit.named("api")
-                            .slidingWindow(10, Duration.ofMinutes(1))
+                            .algorithm(new SlidingWindow(10, Duration.ofMinutes(1)))
                             .penalty(1, Duration.ofMinutes(1))
                             .build());
             assertThat(limits.get("login").capacity()).isEqualTo(5);

@@ -19,7 +19,7 @@ class RateLimitRuntimeHintsTest {
         for (String migration : new String[] {
             "dev/ratelimit/schema/sqlite/V1__state_and_penalties.sql",
             "dev/ratelimit/schema/postgresql/V1__state_and_penalties.sql",
-            "dev/ratelimit/schema/postgresql/V2__decide_v1.sql"
+            "dev/ratelimit/schema/postgresql/V1__rate_limits.sql"
         }) {
             assertThat(RuntimeHintsPredicates.resource().forResource(migration)).accepts(hints);
             assertThat(getClass().getClassLoader().getResource(migration)).isNotNull();

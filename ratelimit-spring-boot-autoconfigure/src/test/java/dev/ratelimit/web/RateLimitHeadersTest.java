@@ -6,6 +6,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Limits;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.MemoryLimitStore;
 import java.time.Duration;
@@ -16,8 +17,9 @@ import org.springframework.mock.web.MockHttpServletResponse;
 
 class RateLimitHeadersTest {
 
-    private static final Limit LIMIT =
-            Limit.named("login").fixedWindow(5, Duration.ofMinutes(1)).build();
+    private static final Limit LIMIT = Limit.named("login")
+            .algorithm(new FixedWindow(5, Duration.ofMinutes(1)))
+            .build();
 
     @ParameterizedTest
     @CsvSource({"true,true", "true,false", "false,true", "false,false"})

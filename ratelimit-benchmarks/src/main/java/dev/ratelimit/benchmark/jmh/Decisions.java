@@ -8,6 +8,11 @@ import dev.ratelimit.Limits;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
 import dev.ratelimit.algorithm.Check;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.LeakyBucket;
+import dev.ratelimit.algorithm.SlidingLog;
+import dev.ratelimit.algorithm.SlidingWindow;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.MemoryLimitStore;
 import dev.ratelimit.web.RateLimitHeaders;
@@ -31,25 +36,31 @@ public class Decisions {
 
     private static final long NOW = 1_700_000_000_000_000L;
 
-    private final Limit tokenBucket =
-            Limit.named("bucket").tokenBucket(1000, Rate.perSecond(10)).build();
-    private final Limit leakyBucket =
-            Limit.named("leaky").leakyBucket(1000, Rate.perSecond(10)).build();
-    private final Limit fixedWindow =
-            Limit.named("fixed").fixedWindow(1000, Duration.ofMinutes(1)).build();
-    private final Limit slidingWindow =
-            Limit.named("sliding").slidingWindow(1000, Duration.ofMinutes(1)).build();
-    private final Limit slidingLog =
-            Limit.named("log").slidingLog(1000, Duration.ofMinutes(1)).build();
+    private final Limit tokenBucket = Limit.named("bucket")
+            .algorithm(new TokenBucket(1000, Rate.perSecond(10)))
+            .build();
+    private final Limit leakyBucket = Limit.named("leaky")
+            .algorithm(new LeakyBucket(1000, Rate.perSecond(10)))
+            .build();
+    private final Limit fixedWindow = Limit.named("fixed")
+            .algorithm(new FixedWindow(1000, Duration.ofMinutes(1)))
+            .build();
+    private final Limit slidingWindow = Limit.named("sliding")
+            .algorithm(new SlidingWindow(1000, Duration.ofMinutes(1)))
+            .build();
+    private final Limit slidingLog = Limit.named("log")
+            .algorithm(new SlidingLog(1000, Duration.ofMinutes(1)))
+            .build();
     private final Limit plenty = Limit.named("plenty")
-            .fixedWindow(1_000_000_000_000L, Duration.ofDays(365))
+            .algorithm(new FixedWindow(1_000_000_000_000L, Duration.ofDays(365)))
             .build();
     private final Limit leased = Limit.named("leased")
-            .fixedWindow(1_000_000_000_000L, Duration.ofDays(365))
+            .algorithm(new FixedWindow(1_000_000_000_000L, Duration.ofDays(365)))
             .lease(new Lease(100_000))
             .build();
-    private final Limit usedUp =
-            Limit.named("used-up").fixedWindow(1, Duration.ofDays(365)).build();
+    private final Limit usedUp = Limit.named("used-up")
+            .algorithm(new FixedWindow(1, Duration.ofDays(365)))
+            .build();
 
     private final dev.ratelimit.algorithm.State bucketState = charged(tokenBucket, 1);
     private final dev.ratelimit.algorithm.State leakyState = charged(leakyBucket, 1);

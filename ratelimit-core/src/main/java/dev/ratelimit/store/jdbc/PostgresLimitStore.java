@@ -1,17 +1,11 @@
 package dev.ratelimit.store.jdbc;
 
-import dev.ratelimit.Algorithm;
-import dev.ratelimit.Limit;
 import dev.ratelimit.Micros;
-import dev.ratelimit.Outcome;
-import dev.ratelimit.algorithm.Admission;
-import dev.ratelimit.algorithm.Charge;
-import dev.ratelimit.algorithm.Log;
-import dev.ratelimit.algorithm.State;
-import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.store.Answer;
+import dev.ratelimit.store.GroupArithmetic;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.LimitStoreException;
+import dev.ratelimit.store.LockedKeysException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Pruned;
 import dev.ratelimit.store.StateKey;
@@ -22,61 +16,56 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Collections;
-import java.util.HashMap;
-import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Keeps state in PostgreSQL. Most groups have room and are one plain statement in a transaction of its own, one round trip:
- * see {@link PostgresUpsert}. Whatever else there is to decide is one call of one function, in one transaction, too. No
- * session state is used, so connections may come through a proxy that pools by transaction. The schema must be there:
- * see {@code dev.ratelimit.schema}.
+ * Keeps state in PostgreSQL. The schema must be there: see {@code dev.ratelimit.schema}.
+ *
+ * <p>The rows of a group are locked in the order of their keys and read together with the clock, decided in Java, written
+ * and committed: two round trips. No session state is used, so connections may come through a proxy that pools by
+ * transaction.
  */
 public final class PostgresLimitStore implements LimitStore {
+
+    private static final Logger log = LoggerFactory.getLogger(PostgresLimitStore.class);
 
     public static final String DEFAULT_SCHEMA = "public";
 
     private static final Pattern SCHEMA = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,62}");
 
-    private static final String ARGUMENTS = "?, ".repeat(30) + "?";
-
-    private static final Outcome[] OUTCOMES = {Outcome.ALLOWED, Outcome.THROTTLED, Outcome.BLOCKED};
-
     private static final String SERIALIZATION_FAILURE = "40001";
     private static final String DEADLOCK_DETECTED = "40P01";
+    private static final String IDLE_IN_TRANSACTION_TIMEOUT = "25P03";
+    private static final String LOCK_NOT_AVAILABLE = "55P03";
     private static final int MOST_TRIES = 5;
 
-    /** The function, the table or the schema does not exist. */
-    private static final Set<String> MISSING_SCHEMA = Set.of("42883", "42P01", "3F000");
+    /** The table or the schema does not exist. */
+    private static final Set<String> MISSING_SCHEMA = Set.of("42P01", "3F000");
+
+    /** Without a deadline. */
+    private static final Duration LONGEST_WAIT = Duration.ofSeconds(2);
 
     private final DataSource dataSource;
     private final String schema;
     private final @Nullable InstantSource clock;
-    private final @Nullable Duration timeout;
+    private final @Nullable Duration deadline;
     private final boolean durable;
-    private final String decide;
-    private final String decideLinked;
-    private final PostgresUpsert upsert;
+    private final PostgresStatements statements;
     private final PostgresPruning pruning;
-    private volatile @Nullable Boolean readCommitted;
-    private final Set<String> knownZones = ConcurrentHashMap.newKeySet();
 
     public PostgresLimitStore(DataSource dataSource, String schema) {
         this(dataSource, schema, null, null, true);
     }
 
     /**
-     * @param clock what the time is, for tests; {@code null} for the clock of the database
+     * @param clock the time, for tests; {@code null} for the clock of the database
      */
     public PostgresLimitStore(DataSource dataSource, String schema, @Nullable InstantSource clock) {
         this(dataSource, schema, clock, null, true);
@@ -86,31 +75,39 @@ public final class PostgresLimitStore implements LimitStore {
             DataSource dataSource,
             String schema,
             @Nullable InstantSource clock,
-            @Nullable Duration timeout,
+            @Nullable Duration deadline,
             boolean durable) {
         this.dataSource = dataSource;
-        this.schema = schema;
+        this.schema = requireSchema(schema);
         this.clock = clock;
-        this.timeout = timeout;
+        this.deadline = deadline;
         this.durable = durable;
-        this.decide = "SELECT * FROM \"" + requireSchema(schema) + "\".rate_limit_decide_v2(" + ARGUMENTS + ")";
-        this.decideLinked = "SELECT * FROM \"" + schema + "\".rate_limit_decide_linked_v2(" + ARGUMENTS + ")";
-        this.upsert = new PostgresUpsert(schema, durable, clock != null);
+        Duration longest = deadline == null ? LONGEST_WAIT : deadline;
+        this.statements =
+                new PostgresStatements(schema, durable, atLeastAMilli(longest.dividedBy(2)), longest, clock != null);
         this.pruning = new PostgresPruning(dataSource, schema);
     }
 
-    /** This store, which gives up on a connection that has not answered for so long. */
-    public PostgresLimitStore withTimeout(Duration time) {
+    private static Duration atLeastAMilli(Duration time) {
+        return time.toMillis() > 0 ? time : Duration.ofMillis(1);
+    }
+
+    /**
+     * This store, for callers that wait no longer than that. A decision waits for a row that somebody else holds for half
+     * of it at most. A connection that has not answered for much longer is given up: not sooner, since the database may
+     * have decided, and a busy machine may be slow to say so.
+     */
+    public PostgresLimitStore withDeadline(Duration time) {
         return new PostgresLimitStore(dataSource, schema, clock, time, durable);
     }
 
     /**
      * This store, whose commits do not wait for the disk. A crash of the database may then lose the decisions of its last
-     * moments (three times {@code wal_writer_delay}, 0.6 seconds unless told otherwise): what was admitted in them can be
-     * admitted again. Nothing else is lost, and nothing is damaged. Said to the database for each group alone.
+     * moments (three times {@code wal_writer_delay}, 0.6 seconds by default): the same permits can be granted again.
+     * Nothing else is lost, and nothing is damaged. It is set per transaction.
      */
     public PostgresLimitStore withoutWaitingForTheDisk() {
-        return new PostgresLimitStore(dataSource, schema, clock, timeout, false);
+        return new PostgresLimitStore(dataSource, schema, clock, deadline, false);
     }
 
     /** The schema name, if it can be one. */
@@ -138,234 +135,203 @@ public final class PostgresLimitStore implements LimitStore {
 
     @Override
     public List<Answer> decide(List<Operation> group) {
+        List<StateKey> keys = keys(group);
         try {
-            PostgresCall call = new PostgresCall(group);
-            return upsert.covers(call) ? admittedOrDecided(call, group) : decided(call, group);
+            return tried(connection -> decide(connection, group, keys));
         } catch (SQLException e) {
-            String hint = MISSING_SCHEMA.contains(String.valueOf(e.getSQLState()))
-                    ? "; Schema.migrate has not been run on schema " + schema
-                    : "";
-            throw new LimitStoreException("PostgreSQL failed: " + e.getMessage() + hint, e);
+            if (LOCK_NOT_AVAILABLE.equals(e.getSQLState())) {
+                throw new LockedKeysException(lockedKeys(keys), e);
+            }
+            throw failed(e);
         }
     }
 
-    /** Work in a transaction of its own. */
+    private LimitStoreException failed(SQLException e) {
+        String hint = MISSING_SCHEMA.contains(String.valueOf(e.getSQLState()))
+                ? "; Schema.migrate has not been run on schema " + schema
+                : "";
+        return new LimitStoreException("PostgreSQL failed: " + e.getMessage() + hint, e);
+    }
+
+    private static List<StateKey> keys(List<Operation> group) {
+        Set<StateKey> keys = new LinkedHashSet<>();
+        for (Operation operation : group) {
+            for (Operation.Demand demand : operation.demands()) {
+                keys.add(demand.key());
+            }
+        }
+        return List.copyOf(keys);
+    }
+
     private interface Work<T> {
         T on(Connection connection) throws SQLException;
     }
 
-    /** One statement, which is a transaction by itself. */
-    private <T> T inStatement(Work<T> work) throws SQLException {
-        return tried(connection -> isReadCommitted(connection) ? work.on(connection) : inTransaction(connection, work));
-    }
-
-    /** Does it again where the database could not do it for reasons of its own; nothing of it was done then. */
+    /** Does the work again where the database has undone all of it for reasons of its own. */
     private <T> T tried(Work<T> work) throws SQLException {
         for (int tries = 1; ; tries++) {
             try (Connection connection = connect()) {
                 return work.on(connection);
             } catch (SQLException e) {
-                if (tries == MOST_TRIES || !isToBeTriedAgain(e)) {
+                if (tries >= mostTries(String.valueOf(e.getSQLState()))) {
                     throw e;
                 }
             }
         }
     }
 
-    /** Whether statements of their own are read committed here; asked once. */
-    private boolean isReadCommitted(Connection connection) throws SQLException {
-        Boolean known = readCommitted;
-        if (known == null) {
-            known = connection.getTransactionIsolation() == Connection.TRANSACTION_READ_COMMITTED;
-            readCommitted = known;
-        }
-        return known;
+    private static int mostTries(String sqlState) {
+        return switch (sqlState) {
+            case SERIALIZATION_FAILURE, DEADLOCK_DETECTED -> MOST_TRIES;
+            // This process was not running for a while: the next try is likely to be in time.
+            case IDLE_IN_TRANSACTION_TIMEOUT -> 2;
+            default -> 1;
+        };
     }
 
-    /**
-     * Two round trips more, and one for connections with a stricter level of isolation, which would fail a group for every
-     * row that another group has just written.
-     */
-    private <T> T inTransaction(Connection connection, Work<T> work) throws SQLException {
-        boolean readCommitted = isReadCommitted(connection);
-        connection.setAutoCommit(false);
-        try (Statement statement = connection.createStatement()) {
-            if (!readCommitted) {
-                statement.execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED");
-            }
-            T done = work.on(connection);
-            connection.commit();
-            return done;
-        } catch (SQLException e) {
-            connection.rollback();
-            throw e;
-        } finally {
-            connection.setAutoCommit(true);
-        }
+    private List<Answer> decide(Connection connection, List<Operation> group, List<StateKey> keys) throws SQLException {
+        return group.stream().allMatch(operation -> operation.kind() == Operation.Kind.PEEK)
+                ? peek(connection, group, keys)
+                : decideInJava(connection, group, keys);
     }
 
-    /**
-     * What can be admitted outright is, by a plain statement; the rest is decided by the function, in a transaction of its
-     * own: an operation with one key does not care what became of the others.
-     */
-    private List<Answer> admittedOrDecided(PostgresCall call, List<Operation> group) throws SQLException {
-        if (call.linked()) {
-            List<Answer> admitted =
-                    tried(connection -> inTransaction(connection, begun -> admittedTogether(begun, call, group)));
-            return admitted.isEmpty() ? decided(call, group) : admitted;
-        }
-        @Nullable Admission[] admitted = inStatement(connection -> upsert.admit(connection, call, now()));
-        List<Operation> rest = new ArrayList<>();
-        for (int i = 0; i < group.size(); i++) {
-            if (admitted[call.keyOf(i)] == null) {
-                rest.add(group.get(i));
+    private List<Answer> peek(Connection connection, List<Operation> group, List<StateKey> keys) throws SQLException {
+        PostgresRows rows = new PostgresRows();
+        try (PreparedStatement read = connection.prepareStatement(statements.read)) {
+            bindRead(read, 1, keys);
+            try (ResultSet result = read.executeQuery()) {
+                return new GroupArithmetic(rows, read(result, rows, keys)).decide(group);
             }
         }
-        Iterator<Answer> decided = rest.isEmpty()
-                ? Collections.emptyIterator()
-                : decided(PostgresCall.oneByOne(rest), rest).iterator();
-        List<Answer> answers = new ArrayList<>(group.size());
-        for (int i = 0; i < group.size(); i++) {
-            answers.add(admitted[call.keyOf(i)] == null ? decided.next() : admitted(call, admitted, i, group.get(i)));
-        }
-        return answers;
     }
 
-    /** Admits operations over several keys, all of them or, with no answers, none. */
-    private List<Answer> admittedTogether(Connection connection, PostgresCall call, List<Operation> group)
+    private int bindRead(PreparedStatement statement, int first, List<StateKey> keys) throws SQLException {
+        int next = first;
+        if (clock != null) {
+            statement.setLong(next++, Micros.of(clock.instant()));
+        }
+        return PostgresRows.bindKeys(statement, next, keys);
+    }
+
+    /** The rows, and the clock of the database. */
+    private static long read(ResultSet result, PostgresRows rows, List<StateKey> keys) throws SQLException {
+        long now = 0;
+        while (result.next()) {
+            now = result.getLong(1);
+            rows.read(result, keys);
+        }
+        return now;
+    }
+
+    /** Two round trips: lock and read, then write and commit. */
+    private List<Answer> decideInJava(Connection connection, List<Operation> group, List<StateKey> keys)
             throws SQLException {
-        @Nullable Admission[] admitted = upsert.admit(connection, call, now());
-        if (Arrays.asList(admitted).contains(null)) {
-            connection.rollback();
-            return List.of();
-        }
-        List<Answer> answers = new ArrayList<>(group.size());
-        int demand = 0;
-        for (Operation operation : group) {
-            answers.add(admitted(call, admitted, demand, operation));
-            demand += operation.demands().size();
-        }
-        return answers;
-    }
-
-    /**
-     * @param first the number of the operation's first demand
-     */
-    private static Answer admitted(PostgresCall call, @Nullable Admission[] admitted, int first, Operation operation) {
-        long at = 0;
-        List<Verdict> verdicts = new ArrayList<>(operation.demands().size());
-        for (int i = 0; i < operation.demands().size(); i++) {
-            Admission admission = Objects.requireNonNull(admitted[call.keyOf(first + i)]);
-            at = Math.max(at, admission.now());
-            verdicts.add(admission.next(operation.demands().get(i).cost()));
-        }
-        return new Answer(at, verdicts);
-    }
-
-    private List<Answer> decided(PostgresCall call, List<Operation> group) throws SQLException {
-        return inStatement(connection -> decided(connection, call, group));
-    }
-
-    private List<Answer> decided(Connection connection, PostgresCall call, List<Operation> group) throws SQLException {
-        call.requireKnownZones(connection, knownZones);
-        try (PreparedStatement statement = connection.prepareStatement(call.linked() ? decideLinked : decide)) {
-            call.bind(statement, durable, now());
-            try (ResultSet rows = statement.executeQuery()) {
-                return answers(rows, call, group);
+        PostgresRows rows = new PostgresRows();
+        boolean ended = false;
+        try {
+            List<Answer> answers = new GroupArithmetic(rows, beginAndRead(connection, rows, keys)).decide(group);
+            end(connection, rows);
+            ended = true;
+            return answers;
+        } finally {
+            if (!ended) {
+                rollBack(connection);
             }
         }
     }
 
-    /** First come the states that were charged, each with all that the group takes of it; then the verdicts of the rest. */
-    private List<Answer> answers(ResultSet rows, PostgresCall call, List<Operation> group) throws SQLException {
-        Map<StateKey, Admission> admitted = new HashMap<>();
-        boolean more = rows.next();
-        for (; more && rows.getString(1) != null; more = rows.next()) {
-            admit(rows, call, admitted);
+    private long beginAndRead(Connection connection, PostgresRows rows, List<StateKey> keys) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(statements.beginAndRead)) {
+            bindRead(statement, PostgresRows.bindKeys(statement, 1, keys), keys);
+            statement.execute();
+            // The results of BEGIN, the settings and the lock come first.
+            for (int i = 0; i < 3; i++) {
+                statement.getMoreResults();
+            }
+            try (ResultSet result = statement.getResultSet()) {
+                return read(result, rows, keys);
+            }
         }
-        List<Answer> answers = new ArrayList<>(group.size());
-        for (Operation operation : group) {
-            long at = 0;
-            List<Verdict> verdicts = new ArrayList<>(operation.demands().size());
-            for (Operation.Demand demand : operation.demands()) {
-                Admission admission = admitted.get(demand.key());
-                if (admission != null) {
-                    at = Math.max(at, admission.now());
-                    verdicts.add(admission.next(demand.cost()));
-                } else if (more) {
-                    at = rows.getLong(3);
-                    verdicts.add(verdict(rows, demand));
-                    more = rows.next();
-                } else {
-                    throw new SQLException("the function answered fewer demands than it was given");
+    }
+
+    private static void rollBack(Connection connection) {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("ROLLBACK");
+        } catch (SQLException e) {
+            log.debug("Rolling back failed; the connection is given up", e);
+            abandon(connection);
+        }
+    }
+
+    private void end(Connection connection, PostgresRows rows) throws SQLException {
+        if (!rows.areChanged()) {
+            rollBack(connection);
+            return;
+        }
+        try (PreparedStatement statement = connection.prepareStatement(rows.statements(statements) + "COMMIT")) {
+            rows.bind(statement);
+            statement.execute();
+        }
+    }
+
+    /** The keys that somebody else holds; all of them if none is seen to be held. */
+    private Set<StateKey> lockedKeys(List<StateKey> keys) {
+        try (Connection connection = connect()) {
+            Set<StateKey> locked = found(connection, statements.existing, keys);
+            locked.removeAll(found(connection, statements.free, keys));
+            return locked.isEmpty() ? new LinkedHashSet<>(keys) : locked;
+        } catch (SQLException e) {
+            throw failed(e);
+        }
+    }
+
+    private static Set<StateKey> found(Connection connection, String query, List<StateKey> keys) throws SQLException {
+        Set<StateKey> found = new LinkedHashSet<>();
+        try (PreparedStatement statement = connection.prepareStatement(query)) {
+            PostgresRows.bindKeys(statement, 1, keys);
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    found.add(new StateKey(row.getString(1), row.getString(2)));
                 }
-                upsert.learn(demand.key(), verdicts.get(verdicts.size() - 1).allowed());
             }
-            answers.add(new Answer(at, verdicts));
         }
-        return answers;
-    }
-
-    private static void admit(ResultSet row, PostgresCall call, Map<StateKey, Admission> admitted) throws SQLException {
-        StateKey key = new StateKey(row.getString(1), row.getString(2));
-        int number = call.number(key);
-        Limit limit = call.limit(number);
-        admitted.put(key, new Admission(limit, state(row, limit), call.total(number)));
-    }
-
-    private static State state(ResultSet row, Limit limit) throws SQLException {
-        long at = row.getLong(3);
-        boolean log = limit.algorithm() instanceof Algorithm.SlidingLog;
-        return new State(
-                limit.algorithm().written(),
-                row.getLong(4),
-                row.getLong(5),
-                log ? 0 : row.getLong(6),
-                row.getLong(7),
-                row.getLong(8),
-                log ? Log.of(at, row.getInt(6)) : Log.EMPTY,
-                0,
-                at,
-                at,
-                0);
-    }
-
-    private static Verdict verdict(ResultSet row, Operation.Demand demand) throws SQLException {
-        return new Verdict(
-                OUTCOMES[row.getInt(9)],
-                row.getLong(10),
-                row.getLong(11),
-                row.getLong(12),
-                row.getLong(13),
-                row.getLong(14),
-                new Charge(row.getLong(15), demand.cost(), row.getLong(16)));
+        return found;
     }
 
     private @Nullable Long now() {
         return clock == null ? null : (Long) Micros.of(clock.instant());
     }
 
-    /** A statement is a transaction, whatever the pool prefers for the application. */
+    /** In autocommit mode, whatever the pool prefers for the application: transactions are begun and ended by statements. */
     Connection connect() throws SQLException {
         Connection connection = dataSource.getConnection();
         if (!connection.getAutoCommit()) {
             connection.setAutoCommit(true);
         }
-        if (timeout != null) {
-            connection.setNetworkTimeout(
-                    Runnable::run, (int) Math.max(1, Math.min(Integer.MAX_VALUE, timeout.toMillis())));
+        if (deadline != null) {
+            connection.setNetworkTimeout(Runnable::run, silence(deadline));
         }
         return connection;
     }
 
-    private static boolean isToBeTriedAgain(SQLException e) {
-        return SERIALIZATION_FAILURE.equals(e.getSQLState()) || DEADLOCK_DETECTED.equals(e.getSQLState());
+    /** How long a connection may be silent, in milliseconds. */
+    private static int silence(Duration deadline) {
+        long millis = Math.max(3 * deadline.toMillis(), deadline.toMillis() + 500);
+        return (int) Math.min(Integer.MAX_VALUE, millis);
     }
 
-    /** With a timeout, a connection that does not answer is given up. */
+    private static void abandon(Connection connection) {
+        try {
+            connection.abort(Runnable::run);
+        } catch (SQLException e) {
+            log.debug("Giving up a connection failed", e);
+        }
+    }
+
+    /** With a deadline, a connection that does not answer is given up. */
     @Override
     public boolean answersInTime() {
-        return timeout != null;
+        return deadline != null;
     }
 
     /** One is worked on while the log of the other is flushed. */
@@ -375,8 +341,8 @@ public final class PostgresLimitStore implements LimitStore {
     }
 
     @Override
-    public boolean isOnRealTime() {
-        return clock == null;
+    public @Nullable InstantSource clock() {
+        return clock;
     }
 
     @Override

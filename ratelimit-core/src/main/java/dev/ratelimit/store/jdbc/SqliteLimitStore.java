@@ -35,25 +35,25 @@ public final class SqliteLimitStore implements LimitStore {
 
     private final SqliteFile file;
     private final InstantSource clock;
-    private final boolean onRealTime;
+    private final @Nullable InstantSource givenClock;
     private final ReentrantLock lock = new ReentrantLock();
     private @Nullable SqliteSession session;
     private final SqlitePruning pruning = new SqlitePruning();
     private boolean closed;
 
     public SqliteLimitStore(SqliteFile file) {
-        this(file, InstantSource.system(), true);
+        this(file, InstantSource.system(), null);
     }
 
     /**
-     * @param clock what the time is; all processes that share the file must agree on it
+     * @param clock the time; all processes that share the file must agree on it
      */
     public SqliteLimitStore(SqliteFile file, InstantSource clock) {
-        this(file, clock, false);
+        this(file, clock, clock);
     }
 
-    private SqliteLimitStore(SqliteFile file, InstantSource clock, boolean onRealTime) {
-        this.onRealTime = onRealTime;
+    private SqliteLimitStore(SqliteFile file, InstantSource clock, @Nullable InstantSource givenClock) {
+        this.givenClock = givenClock;
         this.file = file;
         this.clock = clock;
     }
@@ -89,8 +89,8 @@ public final class SqliteLimitStore implements LimitStore {
     }
 
     @Override
-    public boolean isOnRealTime() {
-        return onRealTime;
+    public @Nullable InstantSource clock() {
+        return givenClock;
     }
 
     @Override

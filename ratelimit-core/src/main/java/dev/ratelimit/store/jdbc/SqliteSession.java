@@ -1,5 +1,7 @@
 package dev.ratelimit.store.jdbc;
 
+import dev.ratelimit.algorithm.Algorithms;
+import dev.ratelimit.algorithm.Count;
 import dev.ratelimit.algorithm.Log;
 import dev.ratelimit.algorithm.State;
 import dev.ratelimit.algorithm.Violations;
@@ -27,17 +29,15 @@ final class SqliteSession implements GroupArithmetic.Rows {
     private static final Logger log = LoggerFactory.getLogger(SqliteSession.class);
 
     private static final String SELECT_STATE = """
-            SELECT algorithm, window_start, window_size, request_count, previous_count, tokens, log, blocked_until,
-                   last_request_at, last_allowed_at
+            SELECT %s
             FROM rate_limits
             WHERE user_id = ? AND resource = ?
-            """;
+            """.formatted(StateColumns.READ);
 
     // A query costs more in the driver than in the database: so the rows of a group are asked for together.
 
     private static final String SELECT_STATES = """
-            SELECT algorithm, window_start, window_size, request_count, previous_count, tokens, log, blocked_until,
-                   last_request_at, last_allowed_at, user_id
+            SELECT user_id, %s
             FROM rate_limits
             WHERE resource = ? AND user_id IN (%s)
             """;
@@ -45,12 +45,12 @@ final class SqliteSession implements GroupArithmetic.Rows {
     private static final int MOST_AT_ONCE = 64;
 
     private static final String WRITE_STATE = """
-            INSERT INTO rate_limits (algorithm, window_start, window_size, request_count, previous_count, tokens, log,
-                                     blocked_until, last_request_at, last_allowed_at, expires_at, user_id, resource)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO rate_limits (algorithm, window_start, window_size, capacity, request_count, previous_count, tokens,
+                                     log, blocked_until, last_request_at, last_allowed_at, expires_at, user_id, resource)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (user_id, resource) DO UPDATE
             SET algorithm = excluded.algorithm, window_start = excluded.window_start, window_size = excluded.window_size,
-                request_count = excluded.request_count, previous_count = excluded.previous_count,
+                capacity = excluded.capacity, request_count = excluded.request_count, previous_count = excluded.previous_count,
                 tokens = excluded.tokens, log = excluded.log, blocked_until = excluded.blocked_until,
                 last_request_at = excluded.last_request_at, last_allowed_at = excluded.last_allowed_at,
                 expires_at = excluded.expires_at
@@ -170,7 +170,7 @@ final class SqliteSession implements GroupArithmetic.Rows {
             State state = row.getValue();
             if (!isCounted(stored.get(key), state)) {
                 writeState(key, state);
-            } else if (state.algorithm().endsWith("-bucket")) {
+            } else if (Algorithms.layoutOf(state.algorithm()) == Count.Layout.BUCKET) {
                 addBucket(key, state);
                 buckets = true;
             } else {
@@ -190,9 +190,10 @@ final class SqliteSession implements GroupArithmetic.Rows {
     /** Whether only that has changed which every decision changes, of a row that exists. */
     private static boolean isCounted(@Nullable State before, State after) {
         return before != null
-                && (after.algorithm().endsWith("-bucket") || after.algorithm().endsWith("-window"))
                 && before.algorithm().equals(after.algorithm())
-                && before.windowSize() == after.windowSize()
+                && Algorithms.layoutOf(after.algorithm()) != Count.Layout.LOG
+                && before.count().size() == after.count().size()
+                && before.capacity() == after.capacity()
                 && before.blockedUntil() == after.blockedUntil();
     }
 
@@ -221,7 +222,8 @@ final class SqliteSession implements GroupArithmetic.Rows {
         int size = Integer.highestOneBit(2 * subjects.size() - 1);
         PreparedStatement select = selectStates.get(size);
         if (select == null) {
-            select = connection.prepareStatement(SELECT_STATES.formatted("?" + ", ?".repeat(size - 1)));
+            select = connection.prepareStatement(
+                    SELECT_STATES.formatted(StateColumns.READ, "?" + ", ?".repeat(size - 1)));
             selectStates.put(size, select);
         }
         select.setString(1, limit);
@@ -233,8 +235,8 @@ final class SqliteSession implements GroupArithmetic.Rows {
         }
         try (ResultSet row = select.executeQuery()) {
             while (row.next()) {
-                StateKey key = new StateKey(row.getString(11), limit);
-                State state = read(row);
+                StateKey key = new StateKey(row.getString(1), limit);
+                State state = StateColumns.read(row, 2);
                 read.put(key, state);
                 stored.put(key, state);
             }
@@ -260,33 +262,13 @@ final class SqliteSession implements GroupArithmetic.Rows {
                 if (!row.next()) {
                     return State.FRESH;
                 }
-                State state = read(row);
+                State state = StateColumns.read(row, 1);
                 stored.put(key, state);
                 return state;
             }
         } catch (SQLException e) {
             throw new Failure(e);
         }
-    }
-
-    /** What does not belong to the algorithm of the row is not read; nor is when it expires, which no decision asks. */
-    private static State read(ResultSet row) throws SQLException {
-        String algorithm = row.getString(1);
-        boolean bucket = algorithm.endsWith("-bucket");
-        boolean window = algorithm.endsWith("-window");
-        byte[] moments = bucket || window ? null : row.getBytes(7);
-        return new State(
-                algorithm,
-                window ? row.getLong(2) : 0,
-                row.getLong(3),
-                window ? row.getLong(4) : 0,
-                window ? row.getLong(5) : 0,
-                bucket ? row.getLong(6) : 0,
-                moments == null ? Log.EMPTY : Log.of(moments),
-                row.getLong(8),
-                row.getLong(9),
-                row.getLong(10),
-                0);
     }
 
     /** Written with the commit: a row that several requests of the group change is written once. */
@@ -297,26 +279,28 @@ final class SqliteSession implements GroupArithmetic.Rows {
     }
 
     private void writeState(StateKey key, State state) throws SQLException {
+        Count count = state.count();
         writeState.setString(1, state.algorithm());
-        writeState.setLong(2, state.windowStart());
-        writeState.setLong(3, state.windowSize());
-        writeState.setLong(4, state.count());
-        writeState.setLong(5, state.previous());
-        writeState.setLong(6, state.tokens());
+        writeState.setLong(2, count.start());
+        writeState.setLong(3, count.size());
+        writeState.setLong(4, state.capacity());
+        writeState.setLong(5, count.used());
+        writeState.setLong(6, count.previous());
+        writeState.setLong(7, count.tokens());
         writeState.setBytes(
-                7, state.log().equals(Log.EMPTY) ? null : state.log().toBytes());
-        writeState.setLong(8, state.blockedUntil());
-        writeState.setLong(9, state.last());
-        writeState.setLong(10, state.lastAllowed());
-        writeState.setLong(11, state.expiresAt());
-        writeState.setString(12, key.subject());
-        writeState.setString(13, key.limit());
+                8, count.log().equals(Log.EMPTY) ? null : count.log().toBytes());
+        writeState.setLong(9, state.blockedUntil());
+        writeState.setLong(10, state.last());
+        writeState.setLong(11, state.lastAllowed());
+        writeState.setLong(12, state.expiresAt());
+        writeState.setString(13, key.subject());
+        writeState.setString(14, key.limit());
         writeState.executeUpdate();
     }
 
     private void addBucket(StateKey key, State state) throws SQLException {
-        writeBucket.setLong(1, state.windowStart());
-        writeBucket.setLong(2, state.tokens());
+        writeBucket.setLong(1, state.count().start());
+        writeBucket.setLong(2, state.count().tokens());
         writeBucket.setLong(3, state.last());
         writeBucket.setLong(4, state.lastAllowed());
         writeBucket.setLong(5, state.expiresAt());
@@ -326,9 +310,9 @@ final class SqliteSession implements GroupArithmetic.Rows {
     }
 
     private void addWindow(StateKey key, State state) throws SQLException {
-        writeWindow.setLong(1, state.windowStart());
-        writeWindow.setLong(2, state.count());
-        writeWindow.setLong(3, state.previous());
+        writeWindow.setLong(1, state.count().start());
+        writeWindow.setLong(2, state.count().used());
+        writeWindow.setLong(3, state.count().previous());
         writeWindow.setLong(4, state.last());
         writeWindow.setLong(5, state.lastAllowed());
         writeWindow.setLong(6, state.expiresAt());

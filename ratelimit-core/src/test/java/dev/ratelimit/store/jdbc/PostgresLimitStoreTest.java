@@ -7,6 +7,11 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.LeakyBucket;
+import dev.ratelimit.algorithm.SlidingLog;
+import dev.ratelimit.algorithm.SlidingWindow;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.LimitStoreContract;
@@ -78,7 +83,9 @@ class PostgresLimitStoreTest extends LimitStoreContract {
     /** A time from before the lock would set the clock of the row back, and the next would refill the same span again. */
     @Test
     void clockIsReadWhenTheRowIsHeldNotWhenTheCallBegins() throws Exception {
-        Limit limit = Limit.named("held").tokenBucket(10, Rate.perSecond(1)).build();
+        Limit limit = Limit.named("held")
+                .algorithm(new TokenBucket(10, Rate.perSecond(1)))
+                .build();
         Operation decide = new Operation(Operation.Kind.DECIDE, List.of(new Operation.Demand(ALICE, limit, 1)));
         PostgresLimitStore onItsOwnClock =
                 new PostgresLimitStore(TestPostgres.instance().dataSource(), SCHEMA);
@@ -99,11 +106,11 @@ class PostgresLimitStoreTest extends LimitStoreContract {
 
     static Stream<Limit.Builder> everyAlgorithm() {
         return Stream.of(
-                Limit.named("each").tokenBucket(2, Rate.of(1, Duration.ofDays(365))),
-                Limit.named("each").leakyBucket(2, Rate.of(1, Duration.ofDays(365))),
-                Limit.named("each").fixedWindow(2, Duration.ofDays(3_660)),
-                Limit.named("each").slidingWindow(2, Duration.ofDays(3_660)),
-                Limit.named("each").slidingLog(2, Duration.ofDays(365)));
+                Limit.named("each").algorithm(new TokenBucket(2, Rate.of(1, Duration.ofDays(365)))),
+                Limit.named("each").algorithm(new LeakyBucket(2, Rate.of(1, Duration.ofDays(365)))),
+                Limit.named("each").algorithm(new FixedWindow(2, Duration.ofDays(3_660))),
+                Limit.named("each").algorithm(new SlidingWindow(2, Duration.ofDays(3_660))),
+                Limit.named("each").algorithm(new SlidingLog(2, Duration.ofDays(365))));
     }
 
     /** The statements differ from those on the clock of a test. */
@@ -160,8 +167,9 @@ class PostgresLimitStoreTest extends LimitStoreContract {
         config.setJdbcUrl(TestPostgres.instance().jdbcUrl());
         config.setMaximumPoolSize(4);
         config.setConnectionInitSql("SET default_transaction_isolation = '" + isolation + "'");
-        Limit limit =
-                Limit.named("isolated").fixedWindow(100, Duration.ofDays(365)).build();
+        Limit limit = Limit.named("isolated")
+                .algorithm(new FixedWindow(100, Duration.ofDays(365)))
+                .build();
         try (HikariDataSource pool = new HikariDataSource(config)) {
             PostgresLimitStore strict = new PostgresLimitStore(pool, SCHEMA);
             AtomicInteger admitted = new AtomicInteger();
@@ -188,8 +196,9 @@ class PostgresLimitStoreTest extends LimitStoreContract {
         List<String> calls = new ArrayList<>();
         DataSource watched = watched(TestPostgres.instance().dataSource(), calls);
         PostgresLimitStore plain = new PostgresLimitStore(watched, SCHEMA);
-        Limit limit =
-                Limit.named("one-call").fixedWindow(9, Duration.ofDays(365)).build();
+        Limit limit = Limit.named("one-call")
+                .algorithm(new FixedWindow(9, Duration.ofDays(365)))
+                .build();
         Operation decide = new Operation(Operation.Kind.DECIDE, List.of(new Operation.Demand(ALICE, limit, 1)));
         plain.decide(List.of(decide)); // asks once for the isolation of the database
         calls.clear();
@@ -221,8 +230,9 @@ class PostgresLimitStoreTest extends LimitStoreContract {
                     SELECT ''
                     """.formatted(schema));
             PostgresLimitStore store = new PostgresLimitStore(pool, schema);
-            Limit limit =
-                    Limit.named("durable").fixedWindow(9, Duration.ofDays(365)).build();
+            Limit limit = Limit.named("durable")
+                    .algorithm(new FixedWindow(9, Duration.ofDays(365)))
+                    .build();
             Operation decide = new Operation(Operation.Kind.DECIDE, List.of(new Operation.Demand(ALICE, limit, 1)));
 
             (durable ? store : store.withoutWaitingForTheDisk()).decide(Collections.nCopies(size, decide));
@@ -237,8 +247,12 @@ class PostgresLimitStoreTest extends LimitStoreContract {
     /** What was admitted before the rest of the group has to be tried again is not charged again. */
     @Test
     void onlyWhatFailedIsTriedAgain() {
-        Limit roomy = Limit.named("roomy").fixedWindow(10, Duration.ofDays(365)).build();
-        Limit full = Limit.named("full").fixedWindow(1, Duration.ofDays(365)).build();
+        Limit roomy = Limit.named("roomy")
+                .algorithm(new FixedWindow(10, Duration.ofDays(365)))
+                .build();
+        Limit full = Limit.named("full")
+                .algorithm(new FixedWindow(1, Duration.ofDays(365)))
+                .build();
         Operation onRoomy = new Operation(Operation.Kind.DECIDE, List.of(new Operation.Demand(ALICE, roomy, 1)));
         Operation onFull = new Operation(Operation.Kind.DECIDE, List.of(new Operation.Demand(ALICE, full, 1)));
         store.decide(List.of(onFull));
@@ -269,8 +283,9 @@ class PostgresLimitStoreTest extends LimitStoreContract {
     /** Six of these rows fill a page, of others forty. */
     @Test
     void upkeepHurriesAlsoWhereRowsAreLarge() {
-        Limit limit =
-                Limit.named("large").slidingLog(100, Duration.ofMinutes(1)).build();
+        Limit limit = Limit.named("large")
+                .algorithm(new SlidingLog(100, Duration.ofMinutes(1)))
+                .build();
         List<Operation> group = new ArrayList<>();
         for (int i = 0; i < 300; i++) {
             Operation.Demand demand = new Operation.Demand(Subject.user("user" + i), limit, 100);

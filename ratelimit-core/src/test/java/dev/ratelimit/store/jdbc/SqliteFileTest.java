@@ -7,6 +7,7 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Limits;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.LimitStoreException;
@@ -32,8 +33,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class SqliteFileTest {
 
-    private static final Limit LIMIT =
-            Limit.named("api").fixedWindow(5, Duration.ofHours(1)).build();
+    private static final Limit LIMIT = Limit.named("api")
+            .algorithm(new FixedWindow(5, Duration.ofHours(1)))
+            .build();
 
     private static final String NO_DATABASE = "; choose the path of an SQLite database that this process may write to,"
             + " or of a file that does not exist yet";

@@ -8,6 +8,7 @@ import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Limits;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.testing.SettableClock;
@@ -29,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 class SubjectInDatabaseTest {
 
     private static final Limit TWICE = Limit.named("api")
-            .fixedWindow(2, Duration.ofHours(1))
+            .algorithm(new FixedWindow(2, Duration.ofHours(1)))
             .penalty(1, Duration.ofMinutes(5))
             .build();
 

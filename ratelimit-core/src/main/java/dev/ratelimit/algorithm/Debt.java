@@ -1,0 +1,10 @@
+package dev.ratelimit.algorithm;
+
+/**
+ * Permits that were granted without the store, while it was unavailable. They are charged with the next decision on the
+ * subject, are never denied, and never count as a violation.
+ *
+ * @param before the state before the first of them
+ * @param after the state after all of them
+ */
+public record Debt(State before, State after) {}

@@ -1,0 +1,194 @@
+package dev.ratelimit.algorithm;
+
+import dev.ratelimit.Algorithm;
+import dev.ratelimit.Durations;
+import dev.ratelimit.LimitProperties;
+import dev.ratelimit.Micros;
+import dev.ratelimit.Rate;
+import dev.ratelimit.Require;
+import java.math.BigInteger;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A bucket that drains at a constant rate; it starts empty. As a meter ({@code maxWait} zero) it denies a request that finds
+ * no room. As a queue, it tells an admitted request how long to wait for its turn, at most {@code maxWait}. It is the token
+ * bucket upside down, in the same units: water drains, and a request pours in.
+ */
+public final class LeakyBucket extends CountingAlgorithm {
+
+    static final AlgorithmType TYPE = new AlgorithmType("leaky-bucket", Count.Layout.BUCKET, LeakyBucket::read);
+
+    private final long capacity;
+    private final Rate drain;
+    private final Duration maxWait;
+    private final long unitsPerPermit;
+    private final long unitsPerMicro;
+    private final long full;
+    private final long mostAhead;
+
+    public LeakyBucket(long capacity, Rate drain, Duration maxWait) {
+        super(TYPE, capacity + " at " + drain + ", max-wait " + Durations.text(maxWait));
+        Require.number("capacity", capacity);
+        Require.timeOrZero("max-wait", maxWait);
+        Require.units("capacity", capacity, drain);
+        this.capacity = capacity;
+        this.drain = drain;
+        this.maxWait = maxWait;
+        this.unitsPerPermit = Micros.of(drain.per());
+        this.unitsPerMicro = drain.permits();
+        this.full = capacity * unitsPerPermit;
+        boolean waitIsLonger = Micros.of(maxWait) > full / unitsPerMicro;
+        this.mostAhead = maxWait.isZero() || waitIsLonger ? full : Micros.of(maxWait) * unitsPerMicro;
+    }
+
+    /** A bucket as a meter: a request that finds no room is denied. */
+    public LeakyBucket(long capacity, Rate drain) {
+        this(capacity, drain, Duration.ZERO);
+    }
+
+    /** The queue in which exactly those requests have room whose turn comes within {@code maxWait}. */
+    public static LeakyBucket queue(Rate drain, Duration maxWait) {
+        Require.time("max-wait", maxWait);
+        long per = Micros.of(drain.per());
+        long most = Math.min(Require.MOST, Require.MOST_UNITS / per);
+        BigInteger ahead = BigInteger.valueOf(Micros.of(maxWait))
+                .multiply(BigInteger.valueOf(drain.permits()))
+                .divide(BigInteger.valueOf(per));
+        return new LeakyBucket(ahead.min(BigInteger.valueOf(most - 1)).longValueExact() + 1, drain, maxWait);
+    }
+
+    static LeakyBucket read(LimitProperties properties) {
+        Rate drain = properties.rate("drain");
+        Duration maxWait = properties.has("max-wait") ? properties.time("max-wait") : Duration.ZERO;
+        return !properties.has("capacity") && !maxWait.isZero()
+                ? queue(drain, maxWait)
+                : new LeakyBucket(properties.number("capacity"), drain, maxWait);
+    }
+
+    @Override
+    public long capacity() {
+        return capacity;
+    }
+
+    public Rate drain() {
+        return drain;
+    }
+
+    public Duration maxWait() {
+        return maxWait;
+    }
+
+    /** The most water, in units, that a request may find before it. */
+    public long mostAhead() {
+        return mostAhead;
+    }
+
+    @Override
+    public boolean givesTurns() {
+        return !maxWait.isZero();
+    }
+
+    @Override
+    public String counting() {
+        return name();
+    }
+
+    @Override
+    public Duration window() {
+        return Micros.toDuration(full / unitsPerMicro);
+    }
+
+    @Override
+    public String sentence() {
+        return "Requests are served at " + drain.spoken() + ".";
+    }
+
+    @Override
+    public @Nullable String leaseObstacle() {
+        return givesTurns() ? "a leaky bucket with max-wait gives each request its own turn" : null;
+    }
+
+    @Override
+    public Algorithm share(int instances) {
+        return new LeakyBucket(Math.max(1, capacity / instances), drain.share(instances), maxWait);
+    }
+
+    @Override
+    Count roll(Count stored, long last, long now) {
+        return Count.bucket(
+                now, unitsPerPermit, stored.isNone() ? 0 : Exact.leftAfter(water(stored), now - last, unitsPerMicro));
+    }
+
+    /** The water in the units of this limit, rounded up where the rate has changed. */
+    private long water(Count count) {
+        return count.size() == unitsPerPermit
+                ? count.tokens()
+                : Math.min(MOST, Exact.ceilingOfProduct(count.tokens(), unitsPerPermit, count.size()));
+    }
+
+    @Override
+    long availableAt(Count count, long now, long cost) {
+        long over = Math.max(count.tokens() + cost * unitsPerPermit - full, count.tokens() - mostAhead);
+        return over <= 0 ? now : now + Exact.ceilDiv(over, unitsPerMicro);
+    }
+
+    @Override
+    long delay(Count count) {
+        return givesTurns() ? Exact.ceilDiv(count.tokens(), unitsPerMicro) : 0;
+    }
+
+    @Override
+    Count charge(Count count, long now, long cost) {
+        return Count.bucket(now, unitsPerPermit, count.tokens() + cost * unitsPerPermit);
+    }
+
+    @Override
+    Count uncharge(Count count, long now, long cost) {
+        return charge(count, now, -cost);
+    }
+
+    /** A refund takes out the part of the charge that is still in the bucket. */
+    @Override
+    Count settle(Count count, long now, Charge charge, long cost) {
+        long water = count.tokens();
+        if (cost <= charge.cost()) {
+            long left = Exact.leftAfter(charge.tokens(), now - charge.at(), unitsPerMicro);
+            water = Math.max(0, water - Math.min(Exact.product(charge.cost() - cost, unitsPerPermit), left));
+        } else {
+            water = Math.min(MOST, water + (cost - charge.cost()) * unitsPerPermit);
+        }
+        return Count.bucket(now, unitsPerPermit, water);
+    }
+
+    @Override
+    Count add(Count count, Count before, Count after) {
+        long poured = after.tokens() - before.tokens();
+        return Count.bucket(count.start(), unitsPerPermit, Math.max(0, Math.min(MOST, count.tokens() + poured)));
+    }
+
+    @Override
+    Count known(Verdict verdict, long now) {
+        return Count.bucket(now, unitsPerPermit, Math.max(0, verdict.charge().tokens()));
+    }
+
+    @Override
+    long remaining(Count count, long now) {
+        long roomFor = (full - count.tokens()) / unitsPerPermit;
+        if (givesTurns()) {
+            long ahead = mostAhead - count.tokens();
+            roomFor = Math.min(roomFor, ahead < 0 ? 0 : ahead / unitsPerPermit + 1);
+        }
+        return Math.max(0, roomFor);
+    }
+
+    @Override
+    long resetAt(Count count, long now) {
+        return now + Exact.ceilDiv(count.tokens(), unitsPerMicro);
+    }
+
+    @Override
+    long servable(Charge charge, long now) {
+        return Exact.leftAfter(charge.tokens(), now - charge.at(), unitsPerMicro) / unitsPerPermit;
+    }
+}

@@ -1,0 +1,174 @@
+package dev.ratelimit.store.jdbc;
+
+import dev.ratelimit.algorithm.Count;
+import dev.ratelimit.algorithm.Log;
+import dev.ratelimit.algorithm.State;
+import dev.ratelimit.algorithm.Violations;
+import dev.ratelimit.store.GroupArithmetic;
+import dev.ratelimit.store.StateKey;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.ToLongFunction;
+
+/** The rows of a group, as they were read, and what the group changes of them. Not thread-safe. */
+final class PostgresRows implements GroupArithmetic.Rows {
+
+    private final Map<StateKey, State> states = new HashMap<>();
+    private final Map<StateKey, Violations> violations = new HashMap<>();
+    private final Map<StateKey, State> changedStates = new LinkedHashMap<>();
+    private final Map<StateKey, Violations> changedViolations = new LinkedHashMap<>();
+    private final Set<StateKey> removed = new LinkedHashSet<>();
+
+    /** Reads a row of {@link PostgresStatements#read}: the number of the key, the state, the violations. */
+    void read(ResultSet row, List<StateKey> keys) throws SQLException {
+        StateKey key = keys.get(row.getInt(2) - 1);
+        if (row.getString(3) != null) {
+            states.put(key, StateColumns.read(row, 3));
+        }
+        long counted = row.getLong(14);
+        if (counted > 0) {
+            violations.put(
+                    key, new Violations(counted, row.getLong(15), row.getLong(16), row.getLong(17), row.getLong(18)));
+        }
+    }
+
+    @Override
+    public State state(StateKey key) {
+        return states.getOrDefault(key, State.FRESH);
+    }
+
+    @Override
+    public void write(StateKey key, State state) {
+        states.put(key, state);
+        changedStates.put(key, state);
+    }
+
+    @Override
+    public Violations violations(StateKey key) {
+        return violations.getOrDefault(key, Violations.NONE);
+    }
+
+    @Override
+    public void write(StateKey key, Violations counted) {
+        violations.put(key, counted);
+        changedViolations.put(key, counted);
+    }
+
+    @Override
+    public void remove(StateKey key) {
+        states.remove(key);
+        violations.remove(key);
+        changedStates.remove(key);
+        changedViolations.remove(key);
+        removed.add(key);
+    }
+
+    boolean areChanged() {
+        return !changedStates.isEmpty() || !changedViolations.isEmpty() || !removed.isEmpty();
+    }
+
+    /** The statements that write what has changed. */
+    String statements(PostgresStatements sql) {
+        StringBuilder all = new StringBuilder();
+        if (!removed.isEmpty()) {
+            all.append(sql.deleteStates).append(';').append(sql.deletePenalties).append(';');
+        }
+        if (!changedStates.isEmpty()) {
+            all.append(sql.writeStates).append(';');
+        }
+        if (!changedViolations.isEmpty()) {
+            all.append(sql.writePenalties).append(';');
+        }
+        return all.toString();
+    }
+
+    /** Binds the parameters of {@link #statements}. */
+    void bind(PreparedStatement statement) throws SQLException {
+        int next = 1;
+        if (!removed.isEmpty()) {
+            next = bindKeys(statement, next, removed);
+            next = bindKeys(statement, next, removed);
+        }
+        if (!changedStates.isEmpty()) {
+            next = bindStates(statement, next);
+        }
+        if (!changedViolations.isEmpty()) {
+            bindViolations(statement, next);
+        }
+    }
+
+    static int bindKeys(PreparedStatement statement, int first, Iterable<StateKey> keys) throws SQLException {
+        List<String> subjects = new ArrayList<>();
+        List<String> limits = new ArrayList<>();
+        for (StateKey key : keys) {
+            subjects.add(key.subject());
+            limits.add(key.limit());
+        }
+        statement.setObject(first, subjects.toArray(String[]::new));
+        statement.setObject(first + 1, limits.toArray(String[]::new));
+        return first + 2;
+    }
+
+    private int bindStates(PreparedStatement statement, int first) throws SQLException {
+        int next = bindKeys(statement, first, changedStates.keySet());
+        statement.setObject(
+                next++, changedStates.values().stream().map(State::algorithm).toArray(String[]::new));
+        next = bind(statement, next, changedStates, state -> state.count().start());
+        next = bind(statement, next, changedStates, state -> state.count().size());
+        next = bind(statement, next, changedStates, State::capacity);
+        next = bind(statement, next, changedStates, state -> state.count().used());
+        next = bind(statement, next, changedStates, state -> state.count().previous());
+        next = bind(statement, next, changedStates, state -> state.count().tokens());
+        statement.setObject(next++, logs());
+        next = bind(statement, next, changedStates, State::blockedUntil);
+        next = bind(statement, next, changedStates, State::last);
+        next = bind(statement, next, changedStates, State::lastAllowed);
+        return bind(statement, next, changedStates, State::expiresAt);
+    }
+
+    /** Empty if there is none. */
+    private byte[][] logs() {
+        boolean any = false;
+        for (State state : changedStates.values()) {
+            any |= hasLog(state.count());
+        }
+        return any
+                ? changedStates.values().stream()
+                        .map(state ->
+                                hasLog(state.count()) ? state.count().log().toBytes() : null)
+                        .toArray(byte[][]::new)
+                : new byte[0][];
+    }
+
+    private static boolean hasLog(Count count) {
+        return !count.log().equals(Log.EMPTY);
+    }
+
+    private void bindViolations(PreparedStatement statement, int first) throws SQLException {
+        int next = bindKeys(statement, first, changedViolations.keySet());
+        next = bind(statement, next, changedViolations, Violations::count);
+        next = bind(statement, next, changedViolations, Violations::lastAt);
+        next = bind(statement, next, changedViolations, Violations::penaltyUntil);
+        next = bind(statement, next, changedViolations, Violations::penaltyDuration);
+        bind(statement, next, changedViolations, Violations::forgetAt);
+    }
+
+    private static <T> int bind(PreparedStatement statement, int at, Map<StateKey, T> rows, ToLongFunction<T> column)
+            throws SQLException {
+        long[] values = new long[rows.size()];
+        int i = 0;
+        for (T row : rows.values()) {
+            values[i++] = column.applyAsLong(row);
+        }
+        statement.setObject(at, values);
+        return at + 1;
+    }
+}

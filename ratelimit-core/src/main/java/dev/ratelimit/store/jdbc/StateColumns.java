@@ -1,0 +1,49 @@
+package dev.ratelimit.store.jdbc;
+
+import dev.ratelimit.algorithm.Algorithms;
+import dev.ratelimit.algorithm.Count;
+import dev.ratelimit.algorithm.Log;
+import dev.ratelimit.algorithm.State;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
+
+/** The one place that turns a row of {@code rate_limits} into a state. */
+final class StateColumns {
+
+    /** The columns that a decision reads. It does not need the expiry. */
+    static final String READ = "algorithm, window_start, window_size, request_count, previous_count, tokens, log,"
+            + " blocked_until, last_request_at, last_allowed_at, capacity";
+
+    private StateColumns() {}
+
+    /**
+     * Reads the columns of {@link #READ}. Columns that the algorithm of the row does not use are left alone: every value
+     * that is read is a call into the driver.
+     *
+     * @param first the number of the first of the columns
+     */
+    static State read(ResultSet row, int first) throws SQLException {
+        String algorithm = row.getString(first);
+        return new State(
+                algorithm,
+                count(row, first, Algorithms.layoutOf(algorithm)),
+                row.getLong(first + 10),
+                row.getLong(first + 7),
+                row.getLong(first + 8),
+                row.getLong(first + 9),
+                0);
+    }
+
+    private static Count count(ResultSet row, int first, Count.@Nullable Layout layout) throws SQLException {
+        boolean window = layout == Count.Layout.WINDOW;
+        byte[] moments = layout == Count.Layout.LOG ? row.getBytes(first + 6) : null;
+        return new Count(
+                window ? row.getLong(first + 1) : 0,
+                row.getLong(first + 2),
+                window ? row.getLong(first + 3) : 0,
+                window ? row.getLong(first + 4) : 0,
+                layout == Count.Layout.BUCKET ? row.getLong(first + 5) : 0,
+                moments == null ? Log.EMPTY : Log.of(moments));
+    }
+}
