@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *     without asking the store again shows only the limits that are known to deny it
  * @param retryAfter how long a denied client should wait: the longest that any of the limits asks for, exact, but
  *     never less than the floor of the request; zero if allowed
- * @param failure why no limit decided, or {@code null}
+ * @param failure why the store did not decide, or {@code null}
  */
 public record Decision(
         Outcome outcome,
@@ -28,6 +28,11 @@ public record Decision(
 
     public Decision {
         limits = List.copyOf(limits);
+    }
+
+    /** Whether this instance decided on its own, since the store was unavailable. */
+    public boolean local() {
+        return failure != null && outcome.isDecided();
     }
 
     /** What the limit with the least room said: first those that denied, then the least that remains. */

@@ -154,10 +154,9 @@ public final class Growth {
     }
 
     private static StoreRateLimiter limiter(LimitStore store, int groups) {
-        return new StoreRateLimiter(
-                store,
-                Limits.of(LIMIT),
-                Grouping.DEFAULT.withGroupsInFlight(groups).withDeadline(Duration.ofSeconds(30)));
+        return StoreRateLimiter.builder(store, Limits.of(LIMIT))
+                .grouping(Grouping.DEFAULT.withGroupsInFlight(groups).withDeadline(Duration.ofSeconds(30)))
+                .build();
     }
 
     /** The subjects that ask, evenly spread over all that have rows. */

@@ -45,7 +45,7 @@ public final class Check {
         this.cost = cost;
         this.now = Math.max(clock, kept.last());
         this.blockedUntil = kept.blockedUntil();
-        Count rolled = rolled(kept);
+        Count rolled = rolled(algorithm, kept);
         this.ofOtherNumbers = !stored.isFresh()
                 && (!stored.algorithm().equals(algorithm.name())
                         || stored.count().size() != rolled.size());
@@ -53,7 +53,8 @@ public final class Check {
             this.count = rolled;
             this.lastAllowed = kept.lastAllowed();
         } else {
-            this.count = algorithm.add(rolled, rolled(debt.before()), rolled(debt.after()));
+            CountingAlgorithm granting = CountingAlgorithm.of(debt.limit());
+            this.count = algorithm.add(rolled, rolled(granting, debt.before()), rolled(granting, debt.after()));
             this.lastAllowed =
                     Math.max(kept.lastAllowed(), Math.min(now, debt.after().lastAllowed()));
         }
@@ -74,11 +75,9 @@ public final class Check {
         return new Check(limit, stored, now, cost, ahead, debt);
     }
 
-    private Count rolled(State state) {
-        return algorithm.roll(
-                state.algorithm().equals(algorithm.name()) ? state.count() : Count.NONE,
-                Math.min(now, state.last()),
-                now);
+    private Count rolled(CountingAlgorithm by, State state) {
+        return by.roll(
+                state.algorithm().equals(by.name()) ? state.count() : Count.NONE, Math.min(now, state.last()), now);
     }
 
     public boolean allowed() {

@@ -122,7 +122,7 @@ public final class TokenBucket extends CountingAlgorithm {
 
     @Override
     Count add(Count count, Count before, Count after) {
-        long taken = before.tokens() - after.tokens();
+        long taken = Exact.scaled(before.tokens() - after.tokens(), unitsPerPermit, after.size());
         return Count.bucket(count.start(), unitsPerPermit, Math.max(-MOST, Math.min(full, count.tokens() - taken)));
     }
 

@@ -1,5 +1,7 @@
 package dev.ratelimit.algorithm;
 
+import dev.ratelimit.Limit;
+import dev.ratelimit.Micros;
 import dev.ratelimit.Outcome;
 
 /**
@@ -18,5 +20,18 @@ public record Verdict(
 
     public boolean allowed() {
         return outcome == Outcome.ALLOWED;
+    }
+
+    /**
+     * The state of the subject as far as this answer tells: it never grants more than the true one.
+     *
+     * @param now when the answer was given
+     */
+    public State state(Limit limit, long now) {
+        CountingAlgorithm algorithm = CountingAlgorithm.of(limit);
+        Count count = algorithm.known(this, now);
+        long allowed = allowed() ? now : Math.max(0, availableAt - Micros.of(limit.minInterval()));
+        return new State(
+                algorithm.name(), count, limit.capacity(), penaltyUntil, now, limit.hasMinInterval() ? allowed : 0, 0);
     }
 }

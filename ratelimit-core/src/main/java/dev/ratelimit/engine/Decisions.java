@@ -13,8 +13,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
-/** What the caller is told, made from what the store has answered. */
+/** Makes decisions of answers. */
 final class Decisions {
 
     /** Of a request that asks for nothing. */
@@ -41,6 +42,25 @@ final class Decisions {
 
     /** Of a request that the store has answered. */
     static Decision of(LimitRequest request, List<Demand> demands, Answer answer) {
+        return of(request, demands, answer, null);
+    }
+
+    /**
+     * Of a request that was answered, by the store or by this instance.
+     *
+     * @param failure why the store has not answered, or {@code null}
+     */
+    static Decision of(LimitRequest request, List<Demand> demands, Answer answer, @Nullable Throwable failure) {
+        if (demands.size() == 1) {
+            LimitDecision only = of(demands.get(0), answer.verdicts().get(0), answer.now());
+            return new Decision(
+                    only.outcome(),
+                    only.allowed(),
+                    Micros.toInstant(answer.now()),
+                    List.of(only),
+                    only.allowed() ? Duration.ZERO : longer(only.retryAfter(), request.retryAfterFloor()),
+                    failure);
+        }
         List<LimitDecision> decisions = new ArrayList<>(demands.size());
         Outcome outcome = Outcome.ALLOWED;
         Duration retryAfter = Duration.ZERO;
@@ -51,10 +71,17 @@ final class Decisions {
             retryAfter = one.retryAfter().compareTo(retryAfter) > 0 ? one.retryAfter() : retryAfter;
         }
         boolean allowed = outcome == Outcome.ALLOWED;
-        if (!allowed && retryAfter.compareTo(request.retryAfterFloor()) < 0) {
-            retryAfter = request.retryAfterFloor();
-        }
-        return new Decision(outcome, allowed, Micros.toInstant(answer.now()), decisions, retryAfter, null);
+        return new Decision(
+                outcome,
+                allowed,
+                Micros.toInstant(answer.now()),
+                decisions,
+                allowed ? Duration.ZERO : longer(retryAfter, request.retryAfterFloor()),
+                failure);
+    }
+
+    private static Duration longer(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? other : one;
     }
 
     static LimitDecision of(Demand demand, Verdict verdict, long now) {
@@ -65,11 +92,11 @@ final class Decisions {
                 verdict.remaining(),
                 Micros.toInstant(verdict.resetAt()),
                 verdict.allowed() ? Duration.ZERO : Micros.toDuration(verdict.availableAt() - now),
-                Micros.toDuration(verdict.delay()),
+                verdict.delay() == 0 ? Duration.ZERO : Micros.toDuration(verdict.delay()),
                 verdict.penaltyUntil() == 0 ? null : Micros.toInstant(verdict.penaltyUntil()));
     }
 
-    /** Of a request that nobody has decided. */
+    /** Of a request that nobody has decided: the policy is open or closed. */
     static Decision undecided(LimitRequest request, UndecidedException e) {
         boolean open = request.onFailure() == FailurePolicy.OPEN;
         return new Decision(

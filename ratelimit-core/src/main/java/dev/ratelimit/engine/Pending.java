@@ -43,6 +43,12 @@ final class Pending {
     private List<Pending> group = List.of();
     private int place;
 
+    // Guarded by the lock of LocalDecisions.
+    private @Nullable Operation sent;
+    private boolean underWay;
+    private @Nullable Answer storeAnswer;
+    private @Nullable Answer decidedHere;
+
     Pending(Operation operation) {
         this(operation, null);
     }
@@ -133,5 +139,52 @@ final class Pending {
             return answer;
         }
         throw UndecidedException.failed((Throwable) Objects.requireNonNull(result.get()));
+    }
+
+    void send(Operation prepared) {
+        sent = prepared;
+        underWay = true;
+    }
+
+    /** The demand as it was sent, with the debt that it carries. */
+    Operation.Demand sentDemand(int number) {
+        return Objects.requireNonNull(sent).demands().get(number);
+    }
+
+    /** The operation as it was sent. */
+    Operation sent() {
+        return Objects.requireNonNull(sent);
+    }
+
+    boolean isUnderWay() {
+        return underWay;
+    }
+
+    void answered(Answer answer) {
+        storeAnswer = answer;
+        underWay = false;
+    }
+
+    void failed() {
+        underWay = false;
+    }
+
+    @Nullable
+    Answer storeAnswer() {
+        return storeAnswer;
+    }
+
+    void decidedHere(Answer answer) {
+        decidedHere = answer;
+        underWay = false;
+    }
+
+    @Nullable
+    Answer decidedHere() {
+        return decidedHere;
+    }
+
+    boolean isDecidedHere() {
+        return decidedHere != null;
     }
 }

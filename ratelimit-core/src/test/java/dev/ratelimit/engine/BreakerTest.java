@@ -89,8 +89,9 @@ class BreakerTest {
         Limit limit = Limit.named("hot")
                 .algorithm(new FixedWindow(5, Duration.ofDays(365)))
                 .build();
-        StoreRateLimiter limiter =
-                new StoreRateLimiter(slow, Limits.of(limit), new Grouping(1, 4, 10_000, Duration.ofSeconds(1)));
+        StoreRateLimiter limiter = StoreRateLimiter.builder(slow, Limits.of(limit))
+                .grouping(new Grouping(1, 4, 10_000, Duration.ofSeconds(1)))
+                .build();
         AtomicInteger skipped = new AtomicInteger();
         ExecutorService callers = Executors.newFixedThreadPool(400);
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(4);

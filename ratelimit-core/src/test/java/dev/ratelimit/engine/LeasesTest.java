@@ -60,14 +60,11 @@ class LeasesTest {
     private final StoreRateLimiter limiter = limiter(store);
 
     private StoreRateLimiter limiter(CountingStore over) {
-        return new StoreRateLimiter(
-                over,
-                Limits.of(THOUSAND),
-                Grouping.DEFAULT,
-                List.of(),
-                0,
-                true,
-                () -> Micros.of(clock.instant()) * 1000);
+        return StoreRateLimiter.builder(over, Limits.of(THOUSAND))
+                .grouping(Grouping.DEFAULT)
+                .rememberedDenials(0)
+                .nanoTime(() -> Micros.of(clock.instant()) * 1000)
+                .build();
     }
 
     private long remainingInStore(Limit limit) {
@@ -251,14 +248,11 @@ class LeasesTest {
         AtomicLong nanos = new AtomicLong();
         AtomicLong step = new AtomicLong();
         CountDownLatch stalled = new CountDownLatch(1);
-        StoreRateLimiter impatient = new StoreRateLimiter(
-                store,
-                Limits.of(THOUSAND),
-                Grouping.DEFAULT.withDeadline(deadline),
-                List.of(),
-                0,
-                true,
-                () -> nanos.addAndGet(step.get()));
+        StoreRateLimiter impatient = StoreRateLimiter.builder(store, Limits.of(THOUSAND))
+                .grouping(Grouping.DEFAULT.withDeadline(deadline))
+                .rememberedDenials(0)
+                .nanoTime(() -> nanos.addAndGet(step.get()))
+                .build();
         assertThat(impatient.decide(ALICE, THOUSAND).allowed()).isTrue();
         store.afterDeciding(() -> {
             try {
@@ -396,7 +390,8 @@ class LeasesTest {
             CountingStore shared = new CountingStore(clock);
             try (StoreRateLimiter first = limiter(shared);
                     StoreRateLimiter second = limiter(shared);
-                    StoreRateLimiter model = new StoreRateLimiter(new MemoryLimitStore(clock), Limits.of(limit))) {
+                    StoreRateLimiter model = StoreRateLimiter.builder(new MemoryLimitStore(clock), Limits.of(limit))
+                            .build()) {
                 for (int i = 0; i < 1000; i++) {
                     if (random.nextInt(4) == 0) {
                         clock.move(Duration.ofMillis(random.nextInt(random.nextInt(40) == 0 ? 9000 : 200)));

@@ -56,7 +56,9 @@ class StoreRateLimiterGroupingTest {
     }
 
     private StoreRateLimiter limiter(LimitStore of, Grouping grouping) {
-        StoreRateLimiter limiter = new StoreRateLimiter(of, Limits.of(LIMIT), grouping);
+        StoreRateLimiter limiter = StoreRateLimiter.builder(of, Limits.of(LIMIT))
+                .grouping(grouping)
+                .build();
         limiters.add(limiter);
         return limiter;
     }

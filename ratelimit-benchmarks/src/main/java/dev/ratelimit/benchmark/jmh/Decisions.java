@@ -69,8 +69,9 @@ public class Decisions {
     private final dev.ratelimit.algorithm.State logState = charged(slidingLog, 100);
 
     private final Subject subject = Subject.user("alice");
-    private final StoreRateLimiter limiter =
-            new StoreRateLimiter(new MemoryLimitStore(), Limits.of(plenty, leased, usedUp));
+    private final StoreRateLimiter limiter = StoreRateLimiter.builder(
+                    new MemoryLimitStore(), Limits.of(plenty, leased, usedUp))
+            .build();
     private final RateLimitHeaders headers = new RateLimitHeaders(true, true);
     private final Decision decision = limiter.decide(subject, plenty);
 

@@ -30,7 +30,9 @@ public final class Ours implements Peer {
     public Ours(List<? extends LimitStore> stores, int groups, int keys, List<Limit> limits, AutoCloseable underneath) {
         Grouping grouping = Grouping.DEFAULT.withGroupsInFlight(groups).withDeadline(Duration.ofSeconds(30));
         this.instances = stores.stream()
-                .map(store -> new StoreRateLimiter(store, Limits.of(limits), grouping))
+                .map(store -> StoreRateLimiter.builder(store, Limits.of(limits))
+                        .grouping(grouping)
+                        .build())
                 .toArray(StoreRateLimiter[]::new);
         this.limits = List.copyOf(limits);
         this.underneath = underneath;
