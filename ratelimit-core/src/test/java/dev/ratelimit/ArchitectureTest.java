@@ -66,10 +66,11 @@ class ArchitectureTest {
             ENGINE, List.of(ROOT, ALGORITHM, STORE, LOGGING),
             UPKEEP, List.of(ROOT, STORE, LOGGING),
             SCHEMA, List.of(JDBC, "org.flywaydb.core", "org.flywaydb.core.api.."),
-            RULE, List.of(ROOT, "org.springframework.http.server", "org.springframework.web.util.pattern"),
+            RULE, List.of(ROOT, ALGORITHM, "org.springframework.http.server", "org.springframework.web.util.pattern"),
             DATA,
                     List.of(
                             ROOT,
+                            ALGORITHM,
                             RULE,
                             JDBC,
                             LOGGING,

@@ -72,6 +72,7 @@ final class Leases {
     /**
      * @param isCurrent whether a limit is still what its name stands for
      * @param deadline how long the store may take for an answer
+     * @param nanoTime measures how long a lease is held
      */
     Leases(WorkQueue store, Predicate<Limit> isCurrent, Duration deadline, LongSupplier nanoTime) {
         this.store = store;
@@ -104,6 +105,7 @@ final class Leases {
     /**
      * Serves the request, if it can be without asking the store for it alone.
      *
+     * @param deadlineNanos until when to wait, in the time of {@link System#nanoTime()}
      * @return {@code null} if the store is to be asked
      */
     @Nullable
@@ -148,7 +150,7 @@ final class Leases {
         boolean interrupted = Thread.interrupted();
         hot.waiting++;
         try {
-            long left = deadlineNanos - nanoTime.getAsLong();
+            long left = deadlineNanos - System.nanoTime();
             return left > 0 && hot.changed.awaitNanos(left) > 0;
         } catch (InterruptedException e) {
             interrupted = true;
@@ -178,7 +180,7 @@ final class Leases {
         Answer answer = null;
         try {
             CompletableFuture<Answer> asked = store.ask(taking.operation());
-            answer = await(asked, deadlineNanos - taking.askedNanos);
+            answer = await(asked, deadlineNanos - System.nanoTime());
             if (answer == null) {
                 // The request asks for itself, and is told.
                 var unused = asked.thenAccept(late -> giveBackAll(demand, late, taking.askedNanos));

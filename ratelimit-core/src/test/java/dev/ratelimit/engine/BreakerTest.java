@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Limits;
@@ -99,7 +100,8 @@ class BreakerTest {
             callers.execute(() -> {
                 while (System.nanoTime() - end < 0) {
                     long start = System.nanoTime();
-                    Decision decision = limiter.decide(LimitRequest.of(Subject.user("flood"), "hot"));
+                    Decision decision = limiter.decide(
+                            LimitRequest.of(Subject.user("flood"), "hot").onFailure(FailurePolicy.OPEN));
                     if (decision.outcome() == Outcome.FAILED && System.nanoTime() - start < 50_000_000) {
                         skipped.incrementAndGet(); // refused by the breaker, without having waited
                     }

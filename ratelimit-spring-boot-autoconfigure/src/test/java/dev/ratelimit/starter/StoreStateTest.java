@@ -24,8 +24,8 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 @ExtendWith(OutputCaptureExtension.class)
 class StoreStateTest {
 
-    private static final String DOWN = "Rate limits cannot be decided";
-    private static final String UP = "Rate limits are decided again";
+    private static final String DOWN = "The store does not decide rate limits";
+    private static final String UP = "The store decides rate limits again";
 
     /** The deadline is what it is by default. */
     private final ApplicationContextRunner application = new ApplicationContextRunner()
