@@ -4,6 +4,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.Algorithms;
 import dev.ratelimit.algorithm.Check;
 import dev.ratelimit.benchmark.peer.Stores;
 import dev.ratelimit.engine.StoreRateLimiter;
@@ -67,7 +68,7 @@ public class Decisions {
         for (int i = 0; i < properties.length; i += 2) {
             all.put(properties[i], properties[i + 1]);
         }
-        return Limit.fromProperties(name, all);
+        return Algorithms.limit(name, all);
     }
 
     private static dev.ratelimit.algorithm.State charged(Limit limit, long cost) {

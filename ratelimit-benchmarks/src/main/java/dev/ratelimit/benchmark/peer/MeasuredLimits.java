@@ -1,6 +1,7 @@
 package dev.ratelimit.benchmark.peer;
 
 import dev.ratelimit.Limit;
+import dev.ratelimit.algorithm.Algorithms;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -52,11 +53,11 @@ public final class MeasuredLimits {
         properties.put("algorithm", "token-bucket");
         properties.put("burst", Long.toString(burst));
         properties.put("refill", refill);
-        return Limit.fromProperties(name, properties);
+        return Algorithms.limit(name, properties);
     }
 
     public static Limit leakyBucket(String name) {
-        return Limit.fromProperties(
+        return Algorithms.limit(
                 name, Map.of("algorithm", "leaky-bucket", "capacity", Long.toString(PLENTY), "drain", SLOW));
     }
 
@@ -73,13 +74,13 @@ public final class MeasuredLimits {
     }
 
     private static Limit window(String name, String algorithm, long maxRequests) {
-        return Limit.fromProperties(
+        return Algorithms.limit(
                 name, Map.of("algorithm", algorithm, "max-requests", Long.toString(maxRequests), "window", LONG));
     }
 
     /** A month of the calendar: a day would end during one run in a hundred. */
     public static Limit calendarMonth(String name) {
-        return Limit.fromProperties(
+        return Algorithms.limit(
                 name,
                 Map.of(
                         "algorithm",

@@ -80,7 +80,7 @@ public final class Ours implements Peer {
     }
 
     private static Decision decided(Decision decision) {
-        if (!decision.outcome().isDecided()) {
+        if (decision.failure() != null) {
             throw new IllegalStateException("no decision: " + decision, decision.failure());
         }
         return decision;

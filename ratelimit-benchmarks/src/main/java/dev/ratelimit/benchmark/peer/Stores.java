@@ -26,7 +26,7 @@ public final class Stores {
 
     /** A store on a schema that has its tables. */
     public static LimitStore postgres(DataSource pool, String schema) {
-        return new PostgresLimitStore(pool, schema).withTimeout(PATIENCE);
+        return new PostgresLimitStore(pool, schema).withDeadline(PATIENCE);
     }
 
     /** A store on a schema that is made for it. */
@@ -52,7 +52,8 @@ public final class Stores {
 
     /** A limiter for requests that bring their limits with them. */
     public static StoreRateLimiter limiter(LimitStore store, int groups) {
-        return new StoreRateLimiter(
-                store, Limits.of(), Grouping.DEFAULT.withGroupsInFlight(groups).withDeadline(PATIENCE));
+        return StoreRateLimiter.builder(store, Limits.of())
+                .grouping(Grouping.DEFAULT.withGroupsInFlight(groups).withDeadline(PATIENCE))
+                .build();
     }
 }
