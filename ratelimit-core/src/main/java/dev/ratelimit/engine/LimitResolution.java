@@ -34,6 +34,13 @@ final class LimitResolution {
         return given != null ? given : limits.get(item.limitName(), request.tier());
     }
 
+    List<Demand> demands(LimitRequest request) {
+        List<LimitRequest.Item> items = request.items();
+        return items.size() == 1
+                ? List.of(demand(items.get(0), limit(items.get(0), request)))
+                : demands(request, limits(request));
+    }
+
     List<Demand> demands(LimitRequest request, List<Limit> found) {
         if (found.size() == 1) {
             return List.of(demand(request.items().get(0), found.get(0)));

@@ -339,7 +339,7 @@ final class LocalDecisions {
                 account.before = known;
                 account.after = known;
             }
-            demands.add(new Demand(demand.subject(), share, demand.cost(), demand.charge(), null, account.underWay));
+            demands.add(demand.of(share, account.underWay));
         }
         Answer answer = new GroupArithmetic(new OpenAccounts(), now()).decide(new Operation(operation.kind(), demands));
         for (Demand demand : operation.demands()) {

@@ -91,6 +91,19 @@ final class Shadows {
         return new Charges(charges);
     }
 
+    /** The same for a request whose demands are known. */
+    void decideBeside(LimitRequest request, List<Demand> demands) {
+        for (int i = 0; i < demands.size(); i++) {
+            if (demands.get(i).limit().candidate() != null) {
+                decide(request, demands.stream().map(Demand::limit).toList());
+                return;
+            }
+        }
+        if (!request.shadows().isEmpty()) {
+            decide(request, List.of());
+        }
+    }
+
     private static boolean hasCandidate(List<Limit> asked) {
         for (int i = 0; i < asked.size(); i++) {
             if (asked.get(i).candidate() != null) {

@@ -131,22 +131,30 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
 
     @Override
     public Decision decide(LimitRequest request) {
+        if (immediate) {
+            return decideImmediately(request);
+        }
         List<Limit> limits = resolution.limits(request);
         Decision decision = limits.isEmpty() ? Decisions.NOTHING_ASKED : decide(request, limits);
         shadows.decide(request, limits);
         return decision;
     }
 
+    private Decision decideImmediately(LimitRequest request) {
+        long start = listeners.isEmpty() ? 0 : System.nanoTime();
+        List<Demand> demands = resolution.demands(request);
+        Decision decision = ask(request, Kind.DECIDE, demands, start).decision();
+        if (!demands.isEmpty()) {
+            listeners.decided(request, decision, start);
+        }
+        shadows.decideBeside(request, demands);
+        return decision;
+    }
+
     private Decision decide(LimitRequest request, List<Limit> limits) {
         long start = System.nanoTime();
-        Decision decision;
-        if (immediate) {
-            List<Demand> demands = resolution.demands(request, limits);
-            decision = Decisions.of(request, demands, store.decide(new Operation(Kind.DECIDE, demands)));
-        } else {
-            Decision known = memory.denials.denial(request, limits, nanoTime.getAsLong());
-            decision = known != null ? known : decideAnew(request, resolution.demands(request, limits), start);
-        }
+        Decision known = memory.denials.denial(request, limits, nanoTime.getAsLong());
+        Decision decision = known != null ? known : decideAnew(request, resolution.demands(request, limits), start);
         listeners.decided(request, decision, start);
         return decision;
     }
@@ -237,7 +245,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
 
     @Override
     public Decision peek(LimitRequest request) {
-        List<Demand> demands = resolution.demands(request, resolution.limits(request));
+        List<Demand> demands = resolution.demands(request);
         return ask(request, Kind.PEEK, demands, System.nanoTime()).decision();
     }
 
@@ -328,7 +336,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
 
     @Override
     public CompletionStage<Decision> peekAsync(LimitRequest request) {
-        List<Demand> demands = resolution.demands(request, resolution.limits(request));
+        List<Demand> demands = resolution.demands(request);
         return askAsync(request, Kind.PEEK, demands, System.nanoTime())
                 .thenApply(Asked::decision)
                 .minimalCompletionStage();
@@ -362,7 +370,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
 
     @Override
     public boolean reset(LimitRequest request) {
-        List<Demand> demands = resolution.demands(request, resolution.limits(request));
+        List<Demand> demands = resolution.demands(request);
         boolean done = ask(request, Kind.RESET, demands, System.nanoTime())
                 .decision()
                 .outcome()

@@ -32,6 +32,7 @@ public record Operation(Kind kind, List<Demand> demands) {
     /**
      * One limit of the call.
      *
+     * @param key the key of the state: subject and name of the limit
      * @param cost how much to charge: at least one and no more than the limit can grant; zero is possible in SETTLE
      * @param charge in SETTLE, the charge to change; else {@code null}
      * @param debt charged first, whether or not it has room; or {@code null}. In RESET it is forgotten
@@ -40,30 +41,29 @@ public record Operation(Kind kind, List<Demand> demands) {
     public record Demand(
             Subject subject,
             Limit limit,
+            StateKey key,
             long cost,
             @Nullable Charge charge,
             @Nullable Debt debt,
             long ahead) {
 
         public Demand(Subject subject, Limit limit, long cost) {
-            this(subject, limit, cost, null, null, 0);
+            this(subject, limit, StateKey.of(subject, limit.name()), cost, null, null, 0);
         }
 
         /** A settlement. */
         public Demand(Subject subject, Limit limit, long cost, Charge charge) {
-            this(subject, limit, cost, charge, null, 0);
+            this(subject, limit, StateKey.of(subject, limit.name()), cost, charge, null, 0);
         }
 
+        /** The same demand, which charges a debt first. */
         public Demand withDebt(Debt owed) {
-            return new Demand(subject, limit, cost, charge, owed, ahead);
+            return new Demand(subject, limit, key, cost, charge, owed, ahead);
         }
 
-        public Demand withAhead(long others) {
-            return new Demand(subject, limit, cost, charge, debt, others);
-        }
-
-        public StateKey key() {
-            return StateKey.of(subject, limit.name());
+        /** The same demand on the share of one instance, for which so much more must have room. */
+        public Demand of(Limit share, long others) {
+            return new Demand(subject, share, key, cost, charge, debt, others);
         }
     }
 }
