@@ -277,9 +277,14 @@ final class GroupQueue {
     }
 
     private void askStore(List<Pending> group) {
-        List<Pending> asking = local.send(group);
-        while (!asking.isEmpty()) {
-            asking = ask(asking);
+        List<Pending> sent = local.send(group);
+        try {
+            List<Pending> asking = sent;
+            while (!asking.isEmpty()) {
+                asking = ask(asking);
+            }
+        } finally {
+            local.returned(sent);
         }
     }
 

@@ -2,6 +2,7 @@ package dev.ratelimit.engine;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.Micros;
+import dev.ratelimit.Penalties;
 import dev.ratelimit.Subject;
 import dev.ratelimit.algorithm.Charge;
 import dev.ratelimit.algorithm.Check;
@@ -32,14 +33,16 @@ import org.jspecify.annotations.Nullable;
  * Decides in this process while the store cannot, and brings to the store afterwards what was granted meanwhile.
  *
  * <ol>
- *   <li>Of each subject and limit, the last answer of the store is kept, and how much is under way to the store.
- *   <li>A local decision starts from that answer, on the store's last clock plus the time since. It needs room for all that
- *       is under way beside its own cost.
+ *   <li>Of each subject and limit, the last answer of the store is kept.
+ *   <li>A local decision starts from that answer, on the store's last clock plus the time since. Before the first one, the
+ *       answers to all requests at the store are foreseen, in their order, as the store will give them. A request at the
+ *       store that is late gets the answer foreseen for it; one that is not there is decided after all of them. So
+ *       both agree on who is admitted, whoever of a group is late.
  *   <li>What was granted here is a debt: the difference between the state before and after. The next operation that goes to
  *       the store for the subject carries it, and is decided after it was charged. Subjects that nobody asks for are sent
  *       by themselves.
- *   <li>A request that was decided here, since its answer is late, may still be charged by the store. When that is known, it
- *       is taken out of the debt; so it is charged once. If it was denied here, the store is told to take it back.
+ *   <li>When the store has answered, a request that it has charged is taken out of the debt; so it is charged once. If it was
+ *       denied here, the store is told to take it back.
  *   <li>If a call fails, its debt is kept. If the store had committed and only the reply was lost, it is charged twice.
  * </ol>
  *
@@ -59,6 +62,10 @@ final class LocalDecisions {
     private final LinkedHashMap<StateKey, Account> accounts = new LinkedHashMap<>(16, 0.75f, true);
 
     private final Set<StateKey> debtors = new LinkedHashSet<>();
+
+    /** The groups at the store; no two of them have a key in common. */
+    private final List<List<Pending>> atStore = new ArrayList<>();
+
     private long storeClock;
     private long storeClockNanos;
 
@@ -78,15 +85,22 @@ final class LocalDecisions {
         private Limit limit;
         private @Nullable Verdict lastAnswer;
         private long answeredAt;
-        private long underWay;
 
-        /** Before and after what was granted here; both {@code null} if nothing is owed. */
+        /** How many requests are at the store. */
+        private int underWay;
+
+        /** Before and after what was granted here or is foreseen; both {@code null} if there is nothing of that. */
         private @Nullable State before;
 
         private @Nullable State after;
 
-        /** The state after what a call at the store carries. */
+        /** How many requests were granted here which the store does not know of. */
+        private int owed;
+
+        /** The state after what a call at the store carries, and how many requests that is. */
         private @Nullable State sent;
+
+        private int owedSent;
 
         private boolean isSending;
         private Violations violations = Violations.NONE;
@@ -112,6 +126,8 @@ final class LocalDecisions {
             before = null;
             after = null;
             sent = null;
+            owed = 0;
+            owedSent = 0;
             era++;
         }
     }
@@ -124,7 +140,7 @@ final class LocalDecisions {
     record Granted(Answer answer, @Nullable Map<StateKey, Long> eras) {}
 
     /**
-     * Prepares a group for the store.
+     * Prepares a group for the store. {@link #returned} must follow.
      *
      * @return those of the group that still want an answer
      */
@@ -138,17 +154,28 @@ final class LocalDecisions {
                     sent.add(pending);
                 }
             }
+            atStore.add(sent);
         } finally {
             lock.unlock();
         }
         return sent;
     }
 
+    /** A group that was sent is no longer at the store. */
+    void returned(List<Pending> group) {
+        lock.lock();
+        try {
+            atStore.removeIf(sent -> sent == group);
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private Operation prepared(Operation operation) {
         boolean owes = false;
         for (Demand demand : operation.demands()) {
             if (operation.kind() == Kind.DECIDE) {
-                account(demand).underWay += demand.cost();
+                account(demand).underWay++;
             }
             owes |= !debtors.isEmpty() && debtors.contains(demand.key());
         }
@@ -171,6 +198,7 @@ final class LocalDecisions {
         }
         if (kind != Kind.PEEK) {
             account.sent = after;
+            account.owedSent = account.owed;
         }
         return demand.withDebt(new Debt(account.limit.share(instances), before, after));
     }
@@ -184,24 +212,36 @@ final class LocalDecisions {
         List<Operation> takenBack = new ArrayList<>(0);
         lock.lock();
         try {
+            // First for all of them: the state after the answers must hold only charges that the store does not know
+            // of.
             for (int i = 0; i < sent.size(); i++) {
-                Pending pending = sent.get(i);
-                Answer answer = answers.get(i);
-                storeClock = answer.now();
-                storeClockNanos = System.nanoTime();
-                pending.answered(answer);
-                Operation refund = refund(pending, answer);
+                Operation refund = reconciled(sent.get(i), answers.get(i));
                 if (refund != null) {
                     takenBack.add(refund);
                 }
+            }
+            for (int i = 0; i < sent.size(); i++) {
+                Pending pending = sent.get(i);
                 for (int d = 0; d < pending.operation.demands().size(); d++) {
-                    answered(pending, d, answer);
+                    answered(pending, d, answers.get(i));
                 }
             }
         } finally {
             lock.unlock();
         }
         return takenBack;
+    }
+
+    private @Nullable Operation reconciled(Pending pending, Answer answer) {
+        storeClock = answer.now();
+        storeClockNanos = System.nanoTime();
+        pending.answered(answer);
+        Answer foreseen = pending.foreseen();
+        boolean told = pending.isDecidedHere();
+        if (foreseen != null && foreseen.allowed() && (!told || answer.allowed())) {
+            takeOut(pending, foreseen, told);
+        }
+        return refund(pending, answer);
     }
 
     /** A request that was denied here, and that the store has charged since. */
@@ -235,25 +275,31 @@ final class LocalDecisions {
             account.lastAnswer = null;
             return;
         }
-        Answer here = pending.decidedHere();
-        if (kind == Kind.DECIDE && here == null) {
-            account.underWay -= demand.cost();
+        if (kind == Kind.DECIDE) {
+            account.underWay--;
         }
         account.isSending = false;
         account.limit = demand.limit();
         account.lastAnswer = answer.verdicts().get(number);
         account.answeredAt = answer.now();
-        if (here != null && here.allowed() && answer.allowed() && kind == Kind.DECIDE) {
-            takeOut(account, demand.limit(), here.verdicts().get(number).charge());
-        }
         goOn(account, demand.key(), pending.sentDemand(number).debt() != null);
     }
 
-    /** The store has charged it, too. */
-    private void takeOut(Account account, Limit limit, Charge charge) {
-        State after = account.after;
-        if (after != null) {
-            account.after = Check.of(limit.share(instances), after, now(), 0).settled(charge);
+    /**
+     * Takes a charge back that was made here: the store has made it, too, or nobody was told of it.
+     *
+     * @param told whether somebody was
+     */
+    private void takeOut(Pending pending, Answer charged, boolean told) {
+        for (int d = 0; d < pending.operation.demands().size(); d++) {
+            Demand demand = pending.operation.demands().get(d);
+            Account account = account(demand);
+            State after = account.after;
+            if (after != null) {
+                account.after = Check.of(demand.limit().share(instances), after, now(), 0)
+                        .settled(charged.verdicts().get(d).charge());
+                account.owed -= told ? 1 : 0;
+            }
         }
     }
 
@@ -268,8 +314,12 @@ final class LocalDecisions {
         if (after == null || before == null) {
             return;
         }
-        account.sent = carried ? null : account.sent;
-        if (after.equals(before)) {
+        if (carried) {
+            account.sent = null;
+            account.owed -= account.owedSent;
+            account.owedSent = 0;
+        }
+        if (account.owed <= 0) {
             account.close();
             debtors.remove(key);
             return;
@@ -285,18 +335,27 @@ final class LocalDecisions {
         lock.lock();
         try {
             for (Pending pending : sent) {
+                pending.failed();
                 for (int d = 0; d < pending.operation.demands().size(); d++) {
-                    Demand demand = pending.operation.demands().get(d);
-                    Account account = account(demand);
+                    Account account = account(pending.operation.demands().get(d));
                     account.isSending = false;
                     if (pending.sentDemand(d).debt() != null) {
                         account.sent = null;
+                        account.owedSent = 0;
                     }
-                    if (pending.operation.kind() == Kind.DECIDE && pending.decidedHere() == null) {
-                        account.underWay -= demand.cost();
+                    if (pending.operation.kind() == Kind.DECIDE) {
+                        account.underWay--;
                     }
                 }
-                pending.failed();
+                Answer foreseen = pending.foreseen();
+                if (foreseen == null || pending.isDecidedHere()) {
+                    continue;
+                }
+                if (pending.isDecidedHereOtherwise()) {
+                    decidedHere(pending, foreseen); // which will be asked for
+                } else if (foreseen.allowed()) {
+                    takeOut(pending, foreseen, false);
+                }
             }
         } finally {
             lock.unlock();
@@ -311,25 +370,48 @@ final class LocalDecisions {
             if (late != null) {
                 return new Granted(late, null);
             }
-            Operation operation = pending.operation;
-            if (pending.isUnderWay() && operation.kind() == Kind.DECIDE) {
-                for (Demand demand : operation.demands()) {
-                    account(demand).underWay -= demand.cost();
-                }
+            Answer here = pending.decidedHere();
+            if (here == null) {
+                foreseeAll();
+                Answer foreseen = pending.foreseen();
+                here = foreseen != null ? foreseen : decide(pending.operation, false);
+                decidedHere(pending, here);
             }
-            Answer answer = decide(operation);
-            pending.decidedHere(answer);
             Map<StateKey, Long> eras = new HashMap<>();
-            for (Demand demand : operation.demands()) {
+            for (Demand demand : pending.operation.demands()) {
                 eras.put(demand.key(), account(demand).era);
             }
-            return new Granted(answer, eras);
+            return new Granted(here, eras);
         } finally {
             lock.unlock();
         }
     }
 
-    private Answer decide(Operation operation) {
+    /** What the store will answer to those that it has not answered yet. */
+    private void foreseeAll() {
+        for (List<Pending> group : atStore) {
+            for (Pending pending : group) {
+                if (pending.isAtStore() && pending.foreseen() == null && pending.operation.kind() == Kind.DECIDE) {
+                    pending.foresee(decide(pending.operation, true));
+                }
+            }
+        }
+    }
+
+    /** Somebody is told that answer. */
+    private void decidedHere(Pending pending, Answer answer) {
+        pending.decidedHere(answer);
+        if (pending.operation.kind() == Kind.DECIDE && answer.allowed()) {
+            for (Demand demand : pending.operation.demands()) {
+                account(demand).owed++;
+            }
+        }
+    }
+
+    /**
+     * @param foreseeing whether it is at the store, which counts the violation if it is denied
+     */
+    private Answer decide(Operation operation, boolean foreseeing) {
         List<Demand> demands = new ArrayList<>(operation.demands().size());
         for (Demand demand : operation.demands()) {
             Account account = account(demand);
@@ -339,13 +421,19 @@ final class LocalDecisions {
                 account.before = known;
                 account.after = known;
             }
-            demands.add(demand.of(share, account.underWay));
+            demands.add(demand.of(foreseeing ? withoutPenalties(share) : share, 0));
         }
         Answer answer = new GroupArithmetic(new OpenAccounts(), now()).decide(new Operation(operation.kind(), demands));
         for (Demand demand : operation.demands()) {
             keep(demand.key(), account(demand));
         }
         return answer;
+    }
+
+    private static Limit withoutPenalties(Limit limit) {
+        return limit.penalties().isEmpty()
+                ? limit
+                : new Limit(limit.name(), limit.algorithm(), limit.cost(), limit.minInterval(), Penalties.NONE);
     }
 
     private static State inNumbersOf(Limit limit, State state, long now) {
@@ -357,6 +445,7 @@ final class LocalDecisions {
         if (before != null && before.equals(account.after)) {
             account.before = null;
             account.after = null;
+            account.owed = 0;
         } else if (account.subject != null) {
             debtors.add(key);
         }

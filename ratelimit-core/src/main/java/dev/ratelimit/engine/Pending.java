@@ -36,6 +36,8 @@ final class Pending {
     /** Who is told instead, if nobody waits. */
     private final @Nullable Consumer<Object> later;
 
+    private final boolean orHere;
+
     /** An {@link Answer} or a {@link Throwable}. */
     private final AtomicReference<@Nullable Object> result = new AtomicReference<>();
 
@@ -45,8 +47,9 @@ final class Pending {
 
     // Guarded by the lock of LocalDecisions.
     private @Nullable Operation sent;
-    private boolean underWay;
+    private boolean atStore;
     private @Nullable Answer storeAnswer;
+    private @Nullable Answer foreseen;
     private @Nullable Answer decidedHere;
 
     Pending(Operation operation) {
@@ -54,9 +57,17 @@ final class Pending {
     }
 
     Pending(Operation operation, @Nullable Consumer<Object> later) {
+        this(operation, later, false);
+    }
+
+    /**
+     * @param orHere whether this process decides it if the store does not
+     */
+    Pending(Operation operation, @Nullable Consumer<Object> later, boolean orHere) {
         this.operation = operation;
         this.keys = keys(operation.demands());
         this.later = later;
+        this.orHere = orHere;
     }
 
     private static List<StateKey> keys(List<Operation.Demand> demands) {
@@ -143,7 +154,7 @@ final class Pending {
 
     void send(Operation prepared) {
         sent = prepared;
-        underWay = true;
+        atStore = true;
     }
 
     /** The demand as it was sent, with the debt that it carries. */
@@ -156,17 +167,22 @@ final class Pending {
         return Objects.requireNonNull(sent);
     }
 
-    boolean isUnderWay() {
-        return underWay;
+    boolean isAtStore() {
+        return atStore;
     }
 
     void answered(Answer answer) {
         storeAnswer = answer;
-        underWay = false;
+        atStore = false;
     }
 
     void failed() {
-        underWay = false;
+        atStore = false;
+    }
+
+    /** Whether this process decides it if the store does not. */
+    boolean isDecidedHereOtherwise() {
+        return orHere;
     }
 
     @Nullable
@@ -174,9 +190,18 @@ final class Pending {
         return storeAnswer;
     }
 
+    void foresee(@Nullable Answer answer) {
+        foreseen = answer;
+    }
+
+    /** The answer that the store will give as far as this process knows; {@code null} while nobody has asked for it. */
+    @Nullable
+    Answer foreseen() {
+        return foreseen;
+    }
+
     void decidedHere(Answer answer) {
         decidedHere = answer;
-        underWay = false;
     }
 
     @Nullable

@@ -88,10 +88,14 @@ final class StoreCalls {
         }
     }
 
-    /** Asks without waiting. Completes by the deadline, off the workers, and never exceptionally. */
-    CompletableFuture<Told> submitAsync(Operation operation, long start) {
+    /**
+     * Asks without waiting. Completes by the deadline, off the workers, and never exceptionally.
+     *
+     * @param orHere whether this process decides it if the store does not
+     */
+    CompletableFuture<Told> submitAsync(Operation operation, boolean orHere, long start) {
         CompletableFuture<Object> result = new CompletableFuture<>();
-        Pending pending = new Pending(operation, result::complete);
+        Pending pending = new Pending(operation, result::complete, orHere);
         try {
             breaker.check();
             queue.submitLater(pending);

@@ -219,7 +219,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         if (immediate) {
             return answered(request, demands, store.decide(operation));
         }
-        Pending pending = new Pending(operation);
+        Pending pending = new Pending(operation, null, isDecidedHereOtherwise(request, kind));
         try {
             return answered(request, demands, calls.submit(pending, start));
         } catch (UndecidedException e) {
@@ -227,12 +227,16 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         }
     }
 
+    private static boolean isDecidedHereOtherwise(LimitRequest request, Kind kind) {
+        return request.onFailure() == FailurePolicy.LOCAL && kind != Kind.RESET;
+    }
+
     private static Asked answered(LimitRequest request, List<Demand> demands, Answer answer) {
         return new Asked(Decisions.of(request, demands, answer), answer, null);
     }
 
     private Asked unanswered(LimitRequest request, Pending pending, UndecidedException e) {
-        if (request.onFailure() != FailurePolicy.LOCAL || pending.operation.kind() == Kind.RESET) {
+        if (!pending.isDecidedHereOtherwise()) {
             return new Asked(Decisions.undecided(request, e), null, null);
         }
         LocalDecisions.Granted granted = local.decide(pending);
@@ -360,12 +364,13 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         if (immediate || demands.isEmpty()) {
             return CompletableFuture.completedFuture(ask(request, kind, demands, start));
         }
-        return calls.submitAsync(new Operation(kind, demands), start).thenApply(told -> {
-            UndecidedException undecided = told.undecided();
-            return undecided == null
-                    ? answered(request, demands, told.answer())
-                    : unanswered(request, told.pending(), undecided);
-        });
+        return calls.submitAsync(new Operation(kind, demands), isDecidedHereOtherwise(request, kind), start)
+                .thenApply(told -> {
+                    UndecidedException undecided = told.undecided();
+                    return undecided == null
+                            ? answered(request, demands, told.answer())
+                            : unanswered(request, told.pending(), undecided);
+                });
     }
 
     @Override

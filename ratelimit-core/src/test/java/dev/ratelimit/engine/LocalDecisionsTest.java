@@ -279,7 +279,7 @@ class LocalDecisionsTest {
 
         assertThat(third.local()).isTrue();
         // One is at the store, one waits for it; the one at the store is counted.
-        assertThat(third.remaining()).isEqualTo(9);
+        assertThat(third.remaining()).isEqualTo(8);
         assertThat(admitted(limiter, ALICE, TEN, 30)).isEqualTo(8);
         held.countDown();
         assertThat(first.get(10, TimeUnit.SECONDS).allowed()).isTrue();
