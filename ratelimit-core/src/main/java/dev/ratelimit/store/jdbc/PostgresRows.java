@@ -27,8 +27,21 @@ final class PostgresRows implements GroupArithmetic.Rows {
     private final Map<StateKey, Violations> changedViolations = new LinkedHashMap<>();
     private final Set<StateKey> removed = new LinkedHashSet<>();
 
-    /** Reads a row of {@link PostgresStatements#read}: the number of the key, the state, the violations. */
-    void read(ResultSet row, List<StateKey> keys) throws SQLException {
+    /**
+     * Reads the rows of {@link PostgresStatements#read}: the clock, the number of the key, the state, the violations.
+     *
+     * @return the clock
+     */
+    long readAll(ResultSet row, List<StateKey> keys) throws SQLException {
+        long now = 0;
+        while (row.next()) {
+            now = row.getLong(1);
+            read(row, keys);
+        }
+        return now;
+    }
+
+    private void read(ResultSet row, List<StateKey> keys) throws SQLException {
         StateKey key = keys.get(row.getInt(2) - 1);
         if (row.getString(3) != null) {
             states.put(key, StateColumns.read(row, 3));
@@ -73,6 +86,10 @@ final class PostgresRows implements GroupArithmetic.Rows {
 
     boolean areChanged() {
         return !changedStates.isEmpty() || !changedViolations.isEmpty() || !removed.isEmpty();
+    }
+
+    boolean isChanged(StateKey key) {
+        return changedStates.containsKey(key) || changedViolations.containsKey(key) || removed.contains(key);
     }
 
     /** The statements that write what has changed. */

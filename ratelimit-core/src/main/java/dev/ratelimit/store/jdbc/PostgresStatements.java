@@ -3,7 +3,7 @@ package dev.ratelimit.store.jdbc;
 import java.time.Duration;
 
 /**
- * The statements of the Java path. Parameters are arrays with one element for each key.
+ * The statements. Those of the Java path have arrays as parameters, with one element for each key.
  *
  * <p>All statements that lock rows lock them in the order of their keys.
  */
@@ -18,6 +18,11 @@ final class PostgresStatements {
             SELECT set_config('lock_timeout', '%d', true), set_config('idle_in_transaction_session_timeout', '%d', true),
                    set_config('enable_seqscan', 'off', true)%s;
             """;
+
+    /** The same as a condition of the one statement that is the transaction. */
+    private static final String SETTINGS = "(SELECT concat(set_config('lock_timeout', '%d', true)%s)) IS NOT NULL";
+
+    private static final String IDLE_TIMEOUT = ", set_config('idle_in_transaction_session_timeout', '%d', true)";
 
     private static final String WITHOUT_WAITING_FOR_THE_DISK = ", set_config('synchronous_commit', 'off', true)";
 
@@ -95,6 +100,10 @@ final class PostgresStatements {
             JOIN "%1$s".rate_limits state ON state.user_id = key.subject AND state.resource = key.resource
             """;
 
+    private final String schema;
+    private final String clock;
+    private final String settings;
+
     /** Begins a transaction, locks the rows and reads them, with the clock: one round trip. */
     final String beginAndRead;
 
@@ -115,8 +124,12 @@ final class PostgresStatements {
      */
     PostgresStatements(
             String schema, boolean durable, Duration lockTimeout, Duration idleTimeout, boolean onGivenClock) {
-        String clock = onGivenClock ? "?::bigint" : CLOCK;
-        this.read = READ.formatted(schema, clock, StateColumns.READ);
+        this.schema = schema;
+        this.clock = onGivenClock ? ":now::bigint" : CLOCK;
+        this.settings = SETTINGS.formatted(
+                lockTimeout.toMillis(),
+                IDLE_TIMEOUT.formatted(idleTimeout.toMillis()) + (durable ? "" : WITHOUT_WAITING_FOR_THE_DISK));
+        this.read = READ.formatted(schema, onGivenClock ? "?::bigint" : CLOCK, StateColumns.READ);
         this.beginAndRead = BEGIN.formatted(
                         lockTimeout.toMillis(), idleTimeout.toMillis(), durable ? "" : WITHOUT_WAITING_FOR_THE_DISK)
                 + LOCK.formatted(schema) + ";" + read;
@@ -126,5 +139,10 @@ final class PostgresStatements {
         this.deletePenalties = DELETE.formatted(schema, "rate_limit_penalties");
         this.free = FREE.formatted(schema);
         this.existing = EXISTING.formatted(schema);
+    }
+
+    /** The statement that admits what has room. */
+    AdmissionStatement admission(AdmissionShape shape) {
+        return AdmissionStatement.of(shape, schema, clock, settings);
     }
 }
