@@ -128,7 +128,8 @@ final class PostgresAdmission {
     }
 
     private AdmissionStatement text(Variant variant) {
-        AdmissionStatement statement = statements.admission(variant.shape());
+        AdmissionStatement statement =
+                statements.admission(variant.shape(), variant.transaction() == Transaction.BEGUN, variant.reads());
         String sql = statement.sql() + (variant.reads() ? ";" + statements.read : "");
         return new AdmissionStatement(
                 switch (variant.transaction()) {

@@ -34,7 +34,12 @@ final class PostgresLocking {
         PostgresRows rows = new PostgresRows();
         boolean ended = false;
         try {
-            List<Answer> answers = new GroupArithmetic(rows, beginAndRead(connection, rows, keys)).decide(group);
+            long now = beginAndLock(connection, rows, keys, countsViolations(group));
+            if (rows.size() < keys.size()) {
+                PostgresConnections.rollBack(connection);
+                now = beginAndMake(connection, rows, keys);
+            }
+            List<Answer> answers = new GroupArithmetic(rows, now).decide(group);
             end(connection, rows);
             ended = true;
             return answers;
@@ -43,6 +48,17 @@ final class PostgresLocking {
                 PostgresConnections.rollBack(connection);
             }
         }
+    }
+
+    private static boolean countsViolations(List<Operation> group) {
+        for (Operation operation : group) {
+            for (Operation.Demand demand : operation.demands()) {
+                if (!demand.limit().penalties().isEmpty()) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     private static List<StateKey> keys(List<Operation> group) {
@@ -55,21 +71,53 @@ final class PostgresLocking {
         return List.copyOf(keys);
     }
 
-    private long beginAndRead(Connection connection, PostgresRows rows, List<StateKey> keys) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(statements.beginAndRead)) {
-            int next = PostgresRows.bindKeys(statement, 1, keys);
-            if (clock != null) {
-                statement.setLong(next++, Micros.of(clock.instant()));
+    private long beginAndLock(Connection connection, PostgresRows rows, List<StateKey> keys, boolean penalties)
+            throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(
+                penalties ? statements.beginAndLockWithPenalties : statements.beginAndLock)) {
+            int next = PostgresRows.bindKeys(statement, bindClock(statement, 1), keys);
+            if (penalties) {
+                PostgresRows.bindKeys(statement, next, keys);
             }
+            statement.execute();
+            skip(statement, 2); // the results of BEGIN and of the settings
+            long now;
+            try (ResultSet result = statement.getResultSet()) {
+                now = rows.readLocked(result, keys);
+            }
+            if (penalties) {
+                statement.getMoreResults();
+                try (ResultSet result = statement.getResultSet()) {
+                    rows.readPenalties(result, keys);
+                }
+            }
+            return now;
+        }
+    }
+
+    private long beginAndMake(Connection connection, PostgresRows rows, List<StateKey> keys) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(statements.beginAndMake)) {
+            int next = bindClock(statement, PostgresRows.bindKeys(statement, 1, keys));
             PostgresRows.bindKeys(statement, next, keys);
             statement.execute();
-            // The results of BEGIN, the settings and the lock come first.
-            for (int i = 0; i < 3; i++) {
-                statement.getMoreResults();
-            }
+            skip(statement, 3); // the results of BEGIN, of the settings and of the lock
             try (ResultSet result = statement.getResultSet()) {
                 return rows.readAll(result, keys);
             }
+        }
+    }
+
+    private int bindClock(PreparedStatement statement, int at) throws SQLException {
+        if (clock == null) {
+            return at;
+        }
+        statement.setLong(at, Micros.of(clock.instant()));
+        return at + 1;
+    }
+
+    private static void skip(PreparedStatement statement, int results) throws SQLException {
+        for (int i = 0; i < results; i++) {
+            statement.getMoreResults();
         }
     }
 

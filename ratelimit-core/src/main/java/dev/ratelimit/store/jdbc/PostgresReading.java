@@ -42,9 +42,11 @@ final class PostgresReading {
 
     /** Reads the rows with a statement of its own. */
     void run(Connection connection) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(statements.read)) {
+        try (PreparedStatement statement = connection.prepareStatement(statements.readAlone)) {
             bind(statement, 1);
-            try (ResultSet result = statement.executeQuery()) {
+            statement.execute();
+            statement.getMoreResults(); // after the settings
+            try (ResultSet result = statement.getResultSet()) {
                 read(result);
             }
         }
