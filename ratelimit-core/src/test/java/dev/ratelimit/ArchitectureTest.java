@@ -120,6 +120,19 @@ class ArchitectureTest {
             .should()
             .beFreeOfCycles();
 
+    /** An algorithm is added in its own class and in the list: nobody else tells them apart. */
+    @ArchTest
+    static final ArchRule nobodyTellsAlgorithmsApart = noClasses()
+            .that()
+            .resideOutsideOfPackage(ALGORITHM)
+            .and()
+            .haveSimpleNameNotEndingWith("Fragment")
+            .should()
+            .dependOnClassesThat(describe(
+                    "are algorithms",
+                    type -> type.isAssignableTo("dev.ratelimit.algorithm.CountingAlgorithm")
+                            && !type.getSimpleName().equals("CountingAlgorithm")));
+
     @ArchTest
     static final ArchRule onlyStoresAndDataSpeakSql = noClasses()
             .that()

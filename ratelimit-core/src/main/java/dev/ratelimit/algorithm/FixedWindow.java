@@ -69,6 +69,16 @@ public final class FixedWindow extends CountingAlgorithm {
         return window;
     }
 
+    /** The start of the window that the moment is in. */
+    public long startAt(long moment) {
+        return bounds.startAt(moment);
+    }
+
+    /** The start of the window after the one that the moment is in. */
+    public long endAt(long moment) {
+        return bounds.endAt(moment);
+    }
+
     @Override
     public long capacity() {
         return max;

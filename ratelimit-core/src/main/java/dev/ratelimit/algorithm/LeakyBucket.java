@@ -169,7 +169,7 @@ public final class LeakyBucket extends CountingAlgorithm {
 
     @Override
     Count known(Verdict verdict, long now) {
-        return Count.bucket(now, unitsPerPermit, Math.max(0, verdict.charge().tokens()));
+        return Count.bucket(now, unitsPerPermit, Math.max(0, verdict.tokens()));
     }
 
     @Override

@@ -35,6 +35,10 @@ public record State(
                 expiresAt);
     }
 
+    State allowedAt(long moment) {
+        return new State(algorithm, count, capacity, blockedUntil, last, moment, expiresAt);
+    }
+
     /** This state with that charged which was charged elsewhere between two others, whether or not it has room. */
     public State with(Debt debt, Limit limit, long now) {
         return Check.of(limit, this, now, 0, 0, debt).unchanged();

@@ -128,7 +128,7 @@ public final class TokenBucket extends CountingAlgorithm {
 
     @Override
     Count known(Verdict verdict, long now) {
-        return Count.bucket(now, unitsPerPermit, Math.min(full, verdict.charge().tokens()));
+        return Count.bucket(now, unitsPerPermit, Math.min(full, verdict.tokens()));
     }
 
     @Override

@@ -19,8 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class Decisions {
 
     /** Of a request that asks for nothing. */
-    static final Decision NOTHING_ASKED =
-            new Decision(Outcome.ALLOWED, true, Instant.EPOCH, List.of(), Duration.ZERO, null);
+    static final Decision NOTHING_ASKED = new Decision(Outcome.ALLOWED, true, 0, List.of(), Duration.ZERO, null);
 
     private Decisions() {}
 
@@ -31,13 +30,12 @@ final class Decisions {
                 demand.limit(),
                 Outcome.ALLOWED,
                 served.remaining(),
-                Micros.toInstant(served.verdict().resetAt()),
+                served.verdict().resetAt(),
                 Duration.ZERO,
                 Duration.ZERO,
                 null,
                 true);
-        return new Decision(
-                Outcome.ALLOWED, true, Micros.toInstant(served.clock()), List.of(limit), Duration.ZERO, null);
+        return new Decision(Outcome.ALLOWED, true, served.clock(), List.of(limit), Duration.ZERO, null);
     }
 
     /** Of a request that the store has answered. */
@@ -52,14 +50,7 @@ final class Decisions {
      */
     static Decision of(LimitRequest request, List<Demand> demands, Answer answer, @Nullable Throwable failure) {
         if (demands.size() == 1) {
-            LimitDecision only = of(demands.get(0), answer.verdicts().get(0), answer.now());
-            return new Decision(
-                    only.outcome(),
-                    only.allowed(),
-                    Micros.toInstant(answer.now()),
-                    List.of(only),
-                    only.allowed() ? Duration.ZERO : longer(only.retryAfter(), request.retryAfterFloor()),
-                    failure);
+            return of(request, demands.get(0), answer, failure);
         }
         List<LimitDecision> decisions = new ArrayList<>(demands.size());
         Outcome outcome = Outcome.ALLOWED;
@@ -74,9 +65,21 @@ final class Decisions {
         return new Decision(
                 outcome,
                 allowed,
-                Micros.toInstant(answer.now()),
+                answer.now(),
                 decisions,
                 allowed ? Duration.ZERO : longer(retryAfter, request.retryAfterFloor()),
+                failure);
+    }
+
+    /** Of a request on one limit. */
+    static Decision of(LimitRequest request, Demand demand, Answer answer, @Nullable Throwable failure) {
+        LimitDecision only = of(demand, answer.first(), answer.now());
+        return new Decision(
+                only.outcome(),
+                only.allowed(),
+                answer.now(),
+                List.of(only),
+                only.allowed() ? Duration.ZERO : longer(only.retryAfter(), request.retryAfterFloor()),
                 failure);
     }
 
@@ -90,7 +93,7 @@ final class Decisions {
                 demand.limit(),
                 verdict.outcome(),
                 verdict.remaining(),
-                Micros.toInstant(verdict.resetAt()),
+                verdict.resetAt(),
                 verdict.allowed() ? Duration.ZERO : Micros.toDuration(verdict.availableAt() - now),
                 verdict.delay() == 0 ? Duration.ZERO : Micros.toDuration(verdict.delay()),
                 verdict.penaltyUntil() == 0 ? null : Micros.toInstant(verdict.penaltyUntil()));
@@ -102,7 +105,7 @@ final class Decisions {
         return new Decision(
                 e.outcome(),
                 open,
-                Instant.now(),
+                Micros.of(Instant.now()),
                 List.of(),
                 open ? Duration.ZERO : request.retryAfterFloor(),
                 e.reason());

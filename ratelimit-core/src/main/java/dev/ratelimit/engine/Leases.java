@@ -217,7 +217,7 @@ final class Leases {
             hot.remaining = 0;
             return null;
         }
-        Verdict verdict = answer.verdicts().get(0);
+        Verdict verdict = answer.first();
         hot.remaining = verdict.remaining();
         if (!answer.allowed() || hot.dropped) {
             return null;
@@ -296,9 +296,8 @@ final class Leases {
 
     private void giveBackAll(Demand demand, Answer late, long askedNanos) {
         if (late.allowed()) {
-            var unused = giveBack(
-                    demand.subject(),
-                    new HeldLease(demand.limit(), late.verdicts().get(0), late.now(), askedNanos));
+            var unused =
+                    giveBack(demand.subject(), new HeldLease(demand.limit(), late.first(), late.now(), askedNanos));
         }
     }
 

@@ -35,10 +35,13 @@ final class LimitResolution {
     }
 
     List<Demand> demands(LimitRequest request) {
-        List<LimitRequest.Item> items = request.items();
-        return items.size() == 1
-                ? List.of(demand(items.get(0), limit(items.get(0), request)))
-                : demands(request, limits(request));
+        return request.items().size() == 1 ? List.of(demand(request)) : demands(request, limits(request));
+    }
+
+    /** Of a request on one limit. */
+    Demand demand(LimitRequest request) {
+        LimitRequest.Item only = request.items().get(0);
+        return demand(only, limit(only, request));
     }
 
     List<Demand> demands(LimitRequest request, List<Limit> found) {

@@ -46,8 +46,7 @@ final class Shadows {
 
         void settle(long cost) {
             for (Charge charge : charges) {
-                var unused = charge.answer.thenAccept(
-                        answer -> settle(charge.demand, answer.verdicts().get(0), cost));
+                var unused = charge.answer.thenAccept(answer -> settle(charge.demand, answer.first(), cost));
             }
         }
 
@@ -91,16 +90,10 @@ final class Shadows {
         return new Charges(charges);
     }
 
-    /** The same for a request whose demands are known. */
-    void decideBeside(LimitRequest request, List<Demand> demands) {
-        for (int i = 0; i < demands.size(); i++) {
-            if (demands.get(i).limit().candidate() != null) {
-                decide(request, demands.stream().map(Demand::limit).toList());
-                return;
-            }
-        }
-        if (!request.shadows().isEmpty()) {
-            decide(request, List.of());
+    /** The same for a request on one limit. */
+    void decideBeside(LimitRequest request, Demand demand) {
+        if (demand.limit().candidate() != null || !request.shadows().isEmpty()) {
+            decide(request, List.of(demand.limit()));
         }
     }
 
@@ -116,7 +109,7 @@ final class Shadows {
     private Charges.Charge decide(Demand demand, @Nullable String rule) {
         CompletableFuture<Answer> answered = new CompletableFuture<>();
         submit(new Operation(Kind.DECIDE, List.of(demand)), answer -> {
-            listeners.tried(Decisions.of(demand, answer.verdicts().get(0), answer.now()), rule);
+            listeners.tried(Decisions.of(demand, answer.first(), answer.now()), rule);
             answered.complete(answer);
         });
         return new Charges.Charge(demand, answered);

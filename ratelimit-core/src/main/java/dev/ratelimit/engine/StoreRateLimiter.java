@@ -142,12 +142,20 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
 
     private Decision decideImmediately(LimitRequest request) {
         long start = listeners.isEmpty() ? 0 : System.nanoTime();
-        List<Demand> demands = resolution.demands(request);
-        Decision decision = ask(request, Kind.DECIDE, demands, start).decision();
-        if (!demands.isEmpty()) {
+        if (request.items().size() == 1) {
+            Demand demand = resolution.demand(request);
+            Decision decision = Decisions.of(request, demand, store.decide(demand), null);
+            listeners.decided(request, decision, start);
+            shadows.decideBeside(request, demand);
+            return decision;
+        }
+        List<Limit> limits = resolution.limits(request);
+        Decision decision = ask(request, Kind.DECIDE, resolution.demands(request, limits), start)
+                .decision();
+        if (!limits.isEmpty()) {
             listeners.decided(request, decision, start);
         }
-        shadows.decideBeside(request, demands);
+        shadows.decide(request, limits);
         return decision;
     }
 
@@ -190,7 +198,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
             Answer answer = asked.answer();
             if (answer != null && asked.eras() == null) {
                 if (isLeased(demands)) {
-                    memory.leases.learn(demands.get(0), answer.verdicts().get(0));
+                    memory.leases.learn(demands.get(0), answer.first());
                 }
                 if (!answer.allowed()) {
                     memory.denials.remember(demands, answer, mark, askedNanos);

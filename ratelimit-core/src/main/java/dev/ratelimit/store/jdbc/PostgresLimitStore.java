@@ -2,49 +2,46 @@ package dev.ratelimit.store.jdbc;
 
 import dev.ratelimit.Micros;
 import dev.ratelimit.store.Answer;
-import dev.ratelimit.store.GroupArithmetic;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.LockedKeysException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Pruned;
-import dev.ratelimit.store.StateKey;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.LinkedHashSet;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Keeps state in PostgreSQL. The schema must be there: see {@code dev.ratelimit.schema}.
  *
- * <p>The rows of a group are locked in the order of their keys and read together with the clock, decided in Java, written
- * and committed: two round trips. No session state is used, so connections may come through a proxy that pools by
+ * <ol>
+ *   <li>One statement charges the keys of the group that have room: one round trip, one transaction. It also reads the keys
+ *       that are expected to have none.
+ *   <li>The other rows are locked and read together with the clock, decided in Java, written and committed: two round
+ *       trips, another transaction.
+ * </ol>
+ *
+ * Both lock rows in the order of their keys. No session state is used, so connections may come through a proxy that pools by
  * transaction.
  */
 public final class PostgresLimitStore implements LimitStore {
-
-    private static final Logger log = LoggerFactory.getLogger(PostgresLimitStore.class);
 
     public static final String DEFAULT_SCHEMA = "public";
 
     private static final Pattern SCHEMA = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,62}");
 
-    private static final String SERIALIZATION_FAILURE = "40001";
-    private static final String DEADLOCK_DETECTED = "40P01";
-    private static final String IDLE_IN_TRANSACTION_TIMEOUT = "25P03";
     private static final String LOCK_NOT_AVAILABLE = "55P03";
-    private static final int MOST_TRIES = 5;
 
     /** The table or the schema does not exist. */
     private static final Set<String> MISSING_SCHEMA = Set.of("42P01", "3F000");
@@ -57,18 +54,24 @@ public final class PostgresLimitStore implements LimitStore {
     private final @Nullable InstantSource clock;
     private final @Nullable Duration deadline;
     private final boolean durable;
+    private final AdmissionFragments fragments;
+    private final PostgresConnections connections;
     private final PostgresStatements statements;
+    private final PostgresAdmission admission;
+    private final PostgresLocking locking;
     private final PostgresPruning pruning;
+    private final PostgresDenials denials = new PostgresDenials();
+    private final PostgresTime time;
 
     public PostgresLimitStore(DataSource dataSource, String schema) {
-        this(dataSource, schema, null, null, true);
+        this(dataSource, schema, null, null, true, AdmissionFragments.ALL);
     }
 
     /**
      * @param clock the time, for tests; {@code null} for the clock of the database
      */
     public PostgresLimitStore(DataSource dataSource, String schema, @Nullable InstantSource clock) {
-        this(dataSource, schema, clock, null, true);
+        this(dataSource, schema, clock, null, true, AdmissionFragments.ALL);
     }
 
     private PostgresLimitStore(
@@ -76,16 +79,22 @@ public final class PostgresLimitStore implements LimitStore {
             String schema,
             @Nullable InstantSource clock,
             @Nullable Duration deadline,
-            boolean durable) {
+            boolean durable,
+            AdmissionFragments fragments) {
         this.dataSource = dataSource;
         this.schema = requireSchema(schema);
         this.clock = clock;
         this.deadline = deadline;
         this.durable = durable;
+        this.fragments = fragments;
+        this.connections = new PostgresConnections(dataSource, deadline);
         Duration longest = deadline == null ? LONGEST_WAIT : deadline;
         this.statements =
                 new PostgresStatements(schema, durable, atLeastAMilli(longest.dividedBy(2)), longest, clock != null);
+        this.admission = new PostgresAdmission(statements);
+        this.locking = new PostgresLocking(statements, clock);
         this.pruning = new PostgresPruning(dataSource, schema);
+        this.time = new PostgresTime(clock);
     }
 
     private static Duration atLeastAMilli(Duration time) {
@@ -98,7 +107,7 @@ public final class PostgresLimitStore implements LimitStore {
      * have decided, and a busy machine may be slow to say so.
      */
     public PostgresLimitStore withDeadline(Duration time) {
-        return new PostgresLimitStore(dataSource, schema, clock, time, durable);
+        return new PostgresLimitStore(dataSource, schema, clock, time, durable, fragments);
     }
 
     /**
@@ -107,7 +116,12 @@ public final class PostgresLimitStore implements LimitStore {
      * Nothing else is lost, and nothing is damaged. It is set per transaction.
      */
     public PostgresLimitStore withoutWaitingForTheDisk() {
-        return new PostgresLimitStore(dataSource, schema, clock, deadline, false);
+        return new PostgresLimitStore(dataSource, schema, clock, deadline, false, fragments);
+    }
+
+    /** This store, which decides the algorithm of that name in Java. */
+    PostgresLimitStore withoutFragment(String algorithm) {
+        return new PostgresLimitStore(dataSource, schema, clock, deadline, durable, fragments.without(algorithm));
     }
 
     /** The schema name, if it can be one. */
@@ -135,14 +149,77 @@ public final class PostgresLimitStore implements LimitStore {
 
     @Override
     public List<Answer> decide(List<Operation> group) {
-        List<StateKey> keys = keys(group);
+        PostgresGroup asked = new PostgresGroup(group, fragments, denials, time.expected());
+        @Nullable Answer[] answers = new @Nullable Answer[group.size()];
+        admit(asked, answers);
+        lock(group, answers);
+        List<Answer> all = List.of(requireAll(answers));
+        denials.learn(group, all);
+        if (!all.isEmpty()) {
+            time.learn(all.get(all.size() - 1).now());
+        }
+        return all;
+    }
+
+    /** Decides by the statement, or by reading, what can be decided so. */
+    private void admit(PostgresGroup asked, @Nullable Answer[] answers) {
+        AdmissionLimits limits = AdmissionLimits.of(asked, time.expected());
+        PostgresReading reading = new PostgresReading(statements, asked, clock);
         try {
-            return tried(connection -> decide(connection, group, keys));
-        } catch (SQLException e) {
-            if (LOCK_NOT_AVAILABLE.equals(e.getSQLState())) {
-                throw new LockedKeysException(lockedKeys(keys), e);
+            if (!limits.keys().isEmpty()) {
+                connections.run(connection -> admission.run(connection, asked, limits, reading, now()));
+            } else if (!reading.isEmpty()) {
+                connections.run(reading::run);
             }
-            throw failed(e);
+        } catch (SQLException e) {
+            throw failed(e, asked.operations(), answers);
+        }
+        for (int i = 0; i < answers.length; i++) {
+            answers[i] = asked.answer(asked.operations().get(i), reading);
+        }
+    }
+
+    /** Decides the rest in Java, on locked rows, in a transaction of its own. */
+    private void lock(List<Operation> group, @Nullable Answer[] answers) {
+        List<Operation> rest = new ArrayList<>();
+        for (int i = 0; i < answers.length; i++) {
+            if (answers[i] == null) {
+                rest.add(group.get(i));
+            }
+        }
+        if (rest.isEmpty()) {
+            return;
+        }
+        List<Answer> decided = new ArrayList<>();
+        try {
+            connections.run(connection -> decided.addAll(locking.decide(connection, rest)));
+        } catch (SQLException e) {
+            throw failed(e, rest, answers);
+        }
+        Iterator<Answer> next = decided.iterator();
+        for (int i = 0; i < answers.length; i++) {
+            if (answers[i] == null) {
+                answers[i] = next.next();
+            }
+        }
+    }
+
+    @SuppressWarnings("NullAway") // all operations are answered by now
+    private static Answer[] requireAll(@Nullable Answer[] answers) {
+        return answers;
+    }
+
+    /**
+     * @param undecided the operations that the statement was to decide
+     */
+    private LimitStoreException failed(SQLException e, List<Operation> undecided, @Nullable Answer[] decided) {
+        if (!LOCK_NOT_AVAILABLE.equals(e.getSQLState())) {
+            return failed(e);
+        }
+        try (Connection connection = connections.connect()) {
+            return new LockedKeysException(locking.lockedKeys(connection, undecided), Arrays.asList(decided), e);
+        } catch (SQLException also) {
+            return failed(also);
         }
     }
 
@@ -153,179 +230,12 @@ public final class PostgresLimitStore implements LimitStore {
         return new LimitStoreException("PostgreSQL failed: " + e.getMessage() + hint, e);
     }
 
-    private static List<StateKey> keys(List<Operation> group) {
-        Set<StateKey> keys = new LinkedHashSet<>();
-        for (Operation operation : group) {
-            for (Operation.Demand demand : operation.demands()) {
-                keys.add(demand.key());
-            }
-        }
-        return List.copyOf(keys);
-    }
-
-    private interface Work<T> {
-        T on(Connection connection) throws SQLException;
-    }
-
-    /** Does the work again where the database has undone all of it for reasons of its own. */
-    private <T> T tried(Work<T> work) throws SQLException {
-        for (int tries = 1; ; tries++) {
-            try (Connection connection = connect()) {
-                return work.on(connection);
-            } catch (SQLException e) {
-                if (tries >= mostTries(String.valueOf(e.getSQLState()))) {
-                    throw e;
-                }
-            }
-        }
-    }
-
-    private static int mostTries(String sqlState) {
-        return switch (sqlState) {
-            case SERIALIZATION_FAILURE, DEADLOCK_DETECTED -> MOST_TRIES;
-            // This process was not running for a while: the next try is likely to be in time.
-            case IDLE_IN_TRANSACTION_TIMEOUT -> 2;
-            default -> 1;
-        };
-    }
-
-    private List<Answer> decide(Connection connection, List<Operation> group, List<StateKey> keys) throws SQLException {
-        return group.stream().allMatch(operation -> operation.kind() == Operation.Kind.PEEK)
-                ? peek(connection, group, keys)
-                : decideInJava(connection, group, keys);
-    }
-
-    private List<Answer> peek(Connection connection, List<Operation> group, List<StateKey> keys) throws SQLException {
-        PostgresRows rows = new PostgresRows();
-        try (PreparedStatement read = connection.prepareStatement(statements.read)) {
-            bindRead(read, 1, keys);
-            try (ResultSet result = read.executeQuery()) {
-                return new GroupArithmetic(rows, read(result, rows, keys)).decide(group);
-            }
-        }
-    }
-
-    private int bindRead(PreparedStatement statement, int first, List<StateKey> keys) throws SQLException {
-        int next = first;
-        if (clock != null) {
-            statement.setLong(next++, Micros.of(clock.instant()));
-        }
-        return PostgresRows.bindKeys(statement, next, keys);
-    }
-
-    /** The rows, and the clock of the database. */
-    private static long read(ResultSet result, PostgresRows rows, List<StateKey> keys) throws SQLException {
-        long now = 0;
-        while (result.next()) {
-            now = result.getLong(1);
-            rows.read(result, keys);
-        }
-        return now;
-    }
-
-    /** Two round trips: lock and read, then write and commit. */
-    private List<Answer> decideInJava(Connection connection, List<Operation> group, List<StateKey> keys)
-            throws SQLException {
-        PostgresRows rows = new PostgresRows();
-        boolean ended = false;
-        try {
-            List<Answer> answers = new GroupArithmetic(rows, beginAndRead(connection, rows, keys)).decide(group);
-            end(connection, rows);
-            ended = true;
-            return answers;
-        } finally {
-            if (!ended) {
-                rollBack(connection);
-            }
-        }
-    }
-
-    private long beginAndRead(Connection connection, PostgresRows rows, List<StateKey> keys) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(statements.beginAndRead)) {
-            bindRead(statement, PostgresRows.bindKeys(statement, 1, keys), keys);
-            statement.execute();
-            // The results of BEGIN, the settings and the lock come first.
-            for (int i = 0; i < 3; i++) {
-                statement.getMoreResults();
-            }
-            try (ResultSet result = statement.getResultSet()) {
-                return read(result, rows, keys);
-            }
-        }
-    }
-
-    private static void rollBack(Connection connection) {
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("ROLLBACK");
-        } catch (SQLException e) {
-            log.debug("Rolling back failed; the connection is given up", e);
-            abandon(connection);
-        }
-    }
-
-    private void end(Connection connection, PostgresRows rows) throws SQLException {
-        if (!rows.areChanged()) {
-            rollBack(connection);
-            return;
-        }
-        try (PreparedStatement statement = connection.prepareStatement(rows.statements(statements) + "COMMIT")) {
-            rows.bind(statement);
-            statement.execute();
-        }
-    }
-
-    /** The keys that somebody else holds; all of them if none is seen to be held. */
-    private Set<StateKey> lockedKeys(List<StateKey> keys) {
-        try (Connection connection = connect()) {
-            Set<StateKey> locked = found(connection, statements.existing, keys);
-            locked.removeAll(found(connection, statements.free, keys));
-            return locked.isEmpty() ? new LinkedHashSet<>(keys) : locked;
-        } catch (SQLException e) {
-            throw failed(e);
-        }
-    }
-
-    private static Set<StateKey> found(Connection connection, String query, List<StateKey> keys) throws SQLException {
-        Set<StateKey> found = new LinkedHashSet<>();
-        try (PreparedStatement statement = connection.prepareStatement(query)) {
-            PostgresRows.bindKeys(statement, 1, keys);
-            try (ResultSet row = statement.executeQuery()) {
-                while (row.next()) {
-                    found.add(new StateKey(row.getString(1), row.getString(2)));
-                }
-            }
-        }
-        return found;
-    }
-
     private @Nullable Long now() {
         return clock == null ? null : (Long) Micros.of(clock.instant());
     }
 
-    /** In autocommit mode, whatever the pool prefers for the application: transactions are begun and ended by statements. */
     Connection connect() throws SQLException {
-        Connection connection = dataSource.getConnection();
-        if (!connection.getAutoCommit()) {
-            connection.setAutoCommit(true);
-        }
-        if (deadline != null) {
-            connection.setNetworkTimeout(Runnable::run, silence(deadline));
-        }
-        return connection;
-    }
-
-    /** How long a connection may be silent, in milliseconds. */
-    private static int silence(Duration deadline) {
-        long millis = Math.max(3 * deadline.toMillis(), deadline.toMillis() + 500);
-        return (int) Math.min(Integer.MAX_VALUE, millis);
-    }
-
-    private static void abandon(Connection connection) {
-        try {
-            connection.abort(Runnable::run);
-        } catch (SQLException e) {
-            log.debug("Giving up a connection failed", e);
-        }
+        return connections.connect();
     }
 
     /** With a deadline, a connection that does not answer is given up. */

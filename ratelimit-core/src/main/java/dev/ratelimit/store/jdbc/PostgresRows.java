@@ -17,27 +17,86 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
 
 /** The rows of a group, as they were read, and what the group changes of them. Not thread-safe. */
 final class PostgresRows implements GroupArithmetic.Rows {
 
+    private static final int NUMBERS = 10;
+
+    private final Map<StateKey, String> places = new HashMap<>();
     private final Map<StateKey, State> states = new HashMap<>();
     private final Map<StateKey, Violations> violations = new HashMap<>();
     private final Map<StateKey, State> changedStates = new LinkedHashMap<>();
     private final Map<StateKey, Violations> changedViolations = new LinkedHashMap<>();
     private final Set<StateKey> removed = new LinkedHashSet<>();
 
-    /** Reads a row of {@link PostgresStatements#read}: the number of the key, the state, the violations. */
-    void read(ResultSet row, List<StateKey> keys) throws SQLException {
-        StateKey key = keys.get(row.getInt(2) - 1);
-        if (row.getString(3) != null) {
+    /** How many rows were locked. */
+    int size() {
+        return places.size();
+    }
+
+    /**
+     * Reads locked rows: the clock, the number of the key, the state, the place.
+     *
+     * @return the clock after the last lock
+     */
+    long readLocked(ResultSet row, List<StateKey> keys) throws SQLException {
+        long now = 0;
+        while (row.next()) {
+            now = row.getLong(1);
+            StateKey key = keys.get(row.getInt(2) - 1);
+            read(row, key);
+            places.put(key, row.getString(3 + StateColumns.COUNT));
+        }
+        return now;
+    }
+
+    /** Reads penalties: the number of the key, the violations. */
+    void readPenalties(ResultSet row, List<StateKey> keys) throws SQLException {
+        while (row.next()) {
+            violations.put(keys.get(row.getInt(1) - 1), violations(row, 2));
+        }
+    }
+
+    /**
+     * Reads rows that may exist or not: the clock, the number of the key, the state, the violations. Rows that were locked
+     * before count as not locked.
+     *
+     * @return the clock
+     */
+    long readAll(ResultSet row, List<StateKey> keys) throws SQLException {
+        places.clear();
+        long now = 0;
+        while (row.next()) {
+            now = row.getLong(1);
+            StateKey key = keys.get(row.getInt(2) - 1);
+            read(row, key);
+            Violations counted = violations(row, 3 + StateColumns.COUNT);
+            if (!counted.isNone()) {
+                violations.put(key, counted);
+            }
+        }
+        return now;
+    }
+
+    private void read(ResultSet row, StateKey key) throws SQLException {
+        String algorithm = row.getString(3);
+        if (algorithm != null && !algorithm.isEmpty()) {
             states.put(key, StateColumns.read(row, 3));
         }
-        long counted = row.getLong(14);
-        if (counted > 0) {
-            violations.put(
-                    key, new Violations(counted, row.getLong(15), row.getLong(16), row.getLong(17), row.getLong(18)));
-        }
+    }
+
+    private static Violations violations(ResultSet row, int first) throws SQLException {
+        long counted = row.getLong(first);
+        return counted == 0
+                ? Violations.NONE
+                : new Violations(
+                        counted,
+                        row.getLong(first + 1),
+                        row.getLong(first + 2),
+                        row.getLong(first + 3),
+                        row.getLong(first + 4));
     }
 
     @Override
@@ -75,6 +134,10 @@ final class PostgresRows implements GroupArithmetic.Rows {
         return !changedStates.isEmpty() || !changedViolations.isEmpty() || !removed.isEmpty();
     }
 
+    boolean isChanged(StateKey key) {
+        return changedStates.containsKey(key) || changedViolations.containsKey(key) || removed.contains(key);
+    }
+
     /** The statements that write what has changed. */
     String statements(PostgresStatements sql) {
         StringBuilder all = new StringBuilder();
@@ -82,7 +145,7 @@ final class PostgresRows implements GroupArithmetic.Rows {
             all.append(sql.deleteStates).append(';').append(sql.deletePenalties).append(';');
         }
         if (!changedStates.isEmpty()) {
-            all.append(sql.writeStates).append(';');
+            all.append(areInPlace() ? sql.updateStates : sql.writeStates).append(';');
         }
         if (!changedViolations.isEmpty()) {
             all.append(sql.writePenalties).append(';');
@@ -98,11 +161,16 @@ final class PostgresRows implements GroupArithmetic.Rows {
             next = bindKeys(statement, next, removed);
         }
         if (!changedStates.isEmpty()) {
-            next = bindStates(statement, next);
+            next = areInPlace() ? bindPlaces(statement, next) : bindStates(statement, next);
         }
         if (!changedViolations.isEmpty()) {
             bindViolations(statement, next);
         }
+    }
+
+    /** Whether all rows that have changed are still where they were locked. */
+    private boolean areInPlace() {
+        return removed.isEmpty() && places.keySet().containsAll(changedStates.keySet());
     }
 
     static int bindKeys(PreparedStatement statement, int first, Iterable<StateKey> keys) throws SQLException {
@@ -115,6 +183,35 @@ final class PostgresRows implements GroupArithmetic.Rows {
         statement.setObject(first, subjects.toArray(String[]::new));
         statement.setObject(first + 1, limits.toArray(String[]::new));
         return first + 2;
+    }
+
+    private int bindPlaces(PreparedStatement statement, int first) throws SQLException {
+        int rows = changedStates.size();
+        long[] numbers = new long[NUMBERS * rows];
+        @Nullable String[] place = new @Nullable String[rows];
+        String[] algorithm = new String[rows];
+        int row = 0;
+        for (Map.Entry<StateKey, State> changed : changedStates.entrySet()) {
+            State state = changed.getValue();
+            place[row] = places.get(changed.getKey());
+            algorithm[row] = state.algorithm();
+            int at = NUMBERS * row++;
+            numbers[at] = state.count().start();
+            numbers[at + 1] = state.count().size();
+            numbers[at + 2] = state.capacity();
+            numbers[at + 3] = state.count().used();
+            numbers[at + 4] = state.count().previous();
+            numbers[at + 5] = state.count().tokens();
+            numbers[at + 6] = state.blockedUntil();
+            numbers[at + 7] = state.last();
+            numbers[at + 8] = state.lastAllowed();
+            numbers[at + 9] = state.expiresAt();
+        }
+        statement.setObject(first, numbers);
+        statement.setObject(first + 1, place);
+        statement.setObject(first + 2, algorithm);
+        statement.setObject(first + 3, logs());
+        return first + 4;
     }
 
     private int bindStates(PreparedStatement statement, int first) throws SQLException {

@@ -3,7 +3,7 @@ package dev.ratelimit.store.jdbc;
 import java.time.Duration;
 
 /**
- * The statements of the Java path. Parameters are arrays with one element for each key.
+ * The statements. Those of the Java path have arrays as parameters, with one element for each key.
  *
  * <p>All statements that lock rows lock them in the order of their keys.
  */
@@ -19,10 +19,46 @@ final class PostgresStatements {
                    set_config('enable_seqscan', 'off', true)%s;
             """;
 
+    /** Settings as a condition, for a statement that is a transaction by itself. */
+    private static final String SETTINGS = "(SELECT concat(set_config('lock_timeout', '%d', true)%s)) IS NOT NULL";
+
+    private static final String IDLE_TIMEOUT = ", set_config('idle_in_transaction_session_timeout', '%d', true)";
+
+    private static final String BY_INDEX = ", set_config('enable_seqscan', 'off', true)";
+
     private static final String WITHOUT_WAITING_FOR_THE_DISK = ", set_config('synchronous_commit', 'off', true)";
 
-    /** Locks the rows, and makes those that do not exist. Where the row exists, nothing of it is changed. */
+    /** Locks the rows that exist, and reads them. The clock of the last row is later than all locks. */
     private static final String LOCK = """
+            SELECT %2$s, key.number, %3$s, state.place
+            FROM (
+                SELECT key.*
+                FROM unnest(?::text[], ?::text[]) WITH ORDINALITY AS key (subject, resource, number)
+                ORDER BY key.subject COLLATE "C", key.resource COLLATE "C"
+                OFFSET 0
+            ) key
+            CROSS JOIN LATERAL (
+                SELECT %3$s, ctid AS place
+                FROM "%1$s".rate_limits
+                WHERE user_id = key.subject AND resource = key.resource
+                FOR NO KEY UPDATE
+            ) state
+            """;
+
+    /** Not joined to the locked rows: it must see what was committed while they were waited for. */
+    private static final String READ_PENALTIES = """
+            SELECT key.number, penalty.*
+            FROM unnest(?::text[], ?::text[]) WITH ORDINALITY AS key (subject, resource, number)
+            CROSS JOIN LATERAL (
+                SELECT violation_count, last_violation_at, penalty_until, penalty_duration, forget_at
+                FROM "%1$s".rate_limit_penalties
+                WHERE user_id = key.subject AND resource = key.resource
+                OFFSET 0
+            ) penalty
+            """;
+
+    /** Locks the rows, and makes those that do not exist. Where the row exists, nothing of it is changed. */
+    private static final String MAKE = """
             INSERT INTO "%1$s".rate_limits AS state (user_id, resource)
             SELECT key.subject, key.resource
             FROM unnest(?::text[], ?::text[]) AS key (subject, resource)
@@ -64,6 +100,25 @@ final class PostgresStatements {
                 last_allowed_at = excluded.last_allowed_at, expires_at = excluded.expires_at
             """;
 
+    /** Changes locked rows, where they were found. The numbers are those of one row after another. */
+    private static final String UPDATE_STATES = """
+            UPDATE "%1$s".rate_limits state
+            SET algorithm = row.algorithm, log = row.log, window_start = given.numbers[row.before + 1],
+                window_size = given.numbers[row.before + 2], capacity = given.numbers[row.before + 3],
+                request_count = given.numbers[row.before + 4], previous_count = given.numbers[row.before + 5],
+                tokens = given.numbers[row.before + 6], blocked_until = given.numbers[row.before + 7],
+                last_request_at = given.numbers[row.before + 8], last_allowed_at = given.numbers[row.before + 9],
+                expires_at = given.numbers[row.before + 10]
+            FROM (SELECT ?::bigint[] AS numbers OFFSET 0) given
+            CROSS JOIN (
+                SELECT place, algorithm, log, 10 * (number::int - 1) AS before
+                FROM unnest(?::text[]::tid[], ?::text[], ?::bytea[])
+                    WITH ORDINALITY AS row (place, algorithm, log, number)
+                OFFSET 0
+            ) row
+            WHERE state.ctid = row.place
+            """;
+
     private static final String WRITE_PENALTIES = """
             INSERT INTO "%1$s".rate_limit_penalties
                 (user_id, resource, violation_count, last_violation_at, penalty_until, penalty_duration, forget_at)
@@ -95,12 +150,28 @@ final class PostgresStatements {
             JOIN "%1$s".rate_limits state ON state.user_id = key.subject AND state.resource = key.resource
             """;
 
-    /** Begins a transaction, locks the rows and reads them, with the clock: one round trip. */
-    final String beginAndRead;
+    private final String schema;
+    private final String clock;
+    private final long lockTimeout;
+    private final String idleTimeout;
+    private final String durability;
 
-    /** Reads the rows without locking them. */
+    /** Begins a transaction, locks the rows that exist and reads them, with the clock: one round trip. */
+    final String beginAndLock;
+
+    /** The same, and reads the penalties. */
+    final String beginAndLockWithPenalties;
+
+    /** The same with rows for all keys. */
+    final String beginAndMake;
+
+    /** Reads the rows without locking them, in a transaction that has the settings for it. */
     final String read;
 
+    /** The same as a transaction by itself. */
+    final String readAlone;
+
+    final String updateStates;
     final String writeStates;
     final String writePenalties;
     final String deleteStates;
@@ -115,16 +186,35 @@ final class PostgresStatements {
      */
     PostgresStatements(
             String schema, boolean durable, Duration lockTimeout, Duration idleTimeout, boolean onGivenClock) {
-        String clock = onGivenClock ? "?::bigint" : CLOCK;
-        this.read = READ.formatted(schema, clock, StateColumns.READ);
-        this.beginAndRead = BEGIN.formatted(
-                        lockTimeout.toMillis(), idleTimeout.toMillis(), durable ? "" : WITHOUT_WAITING_FOR_THE_DISK)
-                + LOCK.formatted(schema) + ";" + read;
+        this.schema = schema;
+        this.clock = onGivenClock ? ":now::bigint" : CLOCK;
+        this.lockTimeout = lockTimeout.toMillis();
+        this.durability = durable ? "" : WITHOUT_WAITING_FOR_THE_DISK;
+        this.idleTimeout = IDLE_TIMEOUT.formatted(idleTimeout.toMillis());
+        String given = onGivenClock ? "?::bigint" : CLOCK;
+        String begin = BEGIN.formatted(lockTimeout.toMillis(), idleTimeout.toMillis(), durability);
+        this.read = READ.formatted(schema, given, StateColumns.READ);
+        this.readAlone = "SELECT 1" + BY_INDEX + ";" + read;
+        this.beginAndLock = begin + LOCK.formatted(schema, given, StateColumns.READ);
+        this.beginAndLockWithPenalties = beginAndLock + ";" + READ_PENALTIES.formatted(schema);
+        this.beginAndMake = begin + MAKE.formatted(schema) + ";" + read;
+        this.updateStates = UPDATE_STATES.formatted(schema);
         this.writeStates = WRITE_STATES.formatted(schema);
         this.writePenalties = WRITE_PENALTIES.formatted(schema);
         this.deleteStates = DELETE.formatted(schema, "rate_limits");
         this.deletePenalties = DELETE.formatted(schema, "rate_limit_penalties");
         this.free = FREE.formatted(schema);
         this.existing = EXISTING.formatted(schema);
+    }
+
+    /**
+     * The statement that admits what has room.
+     *
+     * @param leftOpen whether its transaction is left open for a while
+     * @param reads whether {@link #read} follows in the same transaction
+     */
+    AdmissionStatement admission(AdmissionShape shape, boolean leftOpen, boolean reads) {
+        String more = (leftOpen ? idleTimeout : "") + (reads ? BY_INDEX : "") + durability;
+        return AdmissionStatement.of(shape, schema, clock, SETTINGS.formatted(lockTimeout, more));
     }
 }

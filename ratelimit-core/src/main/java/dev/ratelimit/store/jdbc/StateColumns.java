@@ -15,6 +15,9 @@ final class StateColumns {
     static final String READ = "algorithm, window_start, window_size, request_count, previous_count, tokens, log,"
             + " blocked_until, last_request_at, last_allowed_at, capacity";
 
+    /** How many they are. */
+    static final int COUNT = 11;
+
     private StateColumns() {}
 
     /**

@@ -261,9 +261,9 @@ class PostgresLimitStoreTest extends LimitStoreContract {
             Object result = method.invoke(TestPostgres.instance().dataSource(), arguments);
             return result instanceof Connection connection
                     ? proxy(Connection.class, (called, with) -> {
-                        boolean function = called.getName().equals("prepareStatement")
-                                && with[0].toString().contains("rate_limit_decide");
-                        if (function && failures.incrementAndGet() <= 3) {
+                        boolean locking = called.getName().equals("prepareStatement")
+                                && with[0].toString().startsWith("BEGIN");
+                        if (locking && failures.incrementAndGet() <= 3) {
                             throw new SQLException("deadlock detected", "40P01");
                         }
                         return called.invoke(connection, with);
