@@ -3,6 +3,8 @@ package dev.ratelimit.starter;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.FailurePolicy;
+import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
@@ -90,6 +92,29 @@ class StoreStateTest {
     }
 
     @Test
+    void requestThatIsDecidedLocallyIsCounted() {
+        application.withPropertyValues("ratelimit.store.deadline=10s").run(context -> {
+            RateLimiter limiter = context.getBean(RateLimiter.class);
+            MeterRegistry meters = context.getBean(MeterRegistry.class);
+            context.getBean(SickStore.class).failing = true;
+            for (int i = 0; i < 3; i++) {
+                assertThat(limiter.decide(Subject.user("alice"), "all").local()).isTrue();
+            }
+
+            assertThat(meters.get("ratelimit.store.errors")
+                            .tag("outcome", "decided_locally")
+                            .counter()
+                            .count())
+                    .isEqualTo(3);
+            assertThat(meters.get("ratelimit.requests")
+                            .tags("limit", "all", "outcome", "allowed")
+                            .counter()
+                            .count())
+                    .isEqualTo(3);
+        });
+    }
+
+    @Test
     void storeThatHangsHoldsNobodyLongerThanTheDeadlineThatIsSetByDefault() {
         application.run(context -> {
             SickStore store = context.getBean(SickStore.class);
@@ -108,7 +133,7 @@ class StoreStateTest {
     }
 
     private static Decision decide(RateLimiter limiter) {
-        return limiter.decide(Subject.user("alice"), "all");
+        return limiter.decide(LimitRequest.of(Subject.user("alice"), "all").onFailure(FailurePolicy.OPEN));
     }
 
     private static long lines(CapturedOutput output, String text) {
