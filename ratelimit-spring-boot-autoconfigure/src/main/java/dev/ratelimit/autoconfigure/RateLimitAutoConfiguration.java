@@ -151,6 +151,7 @@ public final class RateLimitAutoConfiguration {
 
     /** Also where beans are made only when they are needed: the first request would be too late. */
     @Bean
+    @ConditionalOnMissingBean
     @Lazy(false)
     WarmUp rateLimitWarmUp(LimitStore store, Limits limits) {
         return new WarmUp(store, limits);

@@ -1,0 +1,116 @@
+package dev.ratelimit.starter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
+import dev.ratelimit.starter.FailingStoreTest.SickStore;
+import dev.ratelimit.store.Answer;
+import dev.ratelimit.store.ForwardingLimitStore;
+import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.MemoryLimitStore;
+import dev.ratelimit.store.Operation;
+import dev.ratelimit.testing.postgres.TestPostgres;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/** The first request finds everything ready. */
+class WarmUpTest {
+
+    private final ApplicationContextRunner application = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(RateLimitAutoConfiguration.class))
+            .withPropertyValues(
+                    "ratelimit.limits.calls.algorithm=token-bucket",
+                    "ratelimit.limits.calls.burst=10",
+                    "ratelimit.limits.calls.refill=1/h",
+                    "ratelimit.limits.logins.algorithm=fixed-window",
+                    "ratelimit.limits.logins.max-requests=1",
+                    "ratelimit.limits.logins.window=1d",
+                    "ratelimit.limits.logins.penalties[0].after=1",
+                    "ratelimit.limits.logins.penalties[0].block=1d");
+
+    /** A store that notes what it was asked for. */
+    static final class NotingStore extends ForwardingLimitStore {
+
+        private final Set<String> limits = ConcurrentHashMap.newKeySet();
+        private final Set<Operation.Kind> kinds = ConcurrentHashMap.newKeySet();
+
+        NotingStore() {
+            super(new MemoryLimitStore());
+        }
+
+        @Override
+        public List<Answer> decide(List<Operation> group) {
+            for (Operation operation : group) {
+                kinds.add(operation.kind());
+                operation.demands().forEach(demand -> limits.add(demand.limit().name()));
+            }
+            return super.decide(group);
+        }
+    }
+
+    @Test
+    void everyWayOfARequestWasTakenOnEveryLimit() {
+        application.withBean(NotingStore.class).run(context -> {
+            NotingStore store = context.getBean(NotingStore.class);
+
+            assertThat(store.limits).containsExactlyInAnyOrder("calls", "logins");
+            assertThat(store.kinds).containsExactlyInAnyOrderElementsOf(EnumSet.allOf(Operation.Kind.class));
+        });
+    }
+
+    @Test
+    void allConnectionsAreOpenAndNoRowStaysBehind() {
+        String schema = TestPostgres.instance().freshSchema();
+        String url = TestPostgres.instance().jdbcUrl();
+        application
+                .withPropertyValues(
+                        "ratelimit.store.postgresql.url=" + url,
+                        "ratelimit.store.postgresql.schema=" + schema,
+                        "ratelimit.store.postgresql.pool-size=3")
+                .run(context -> {
+                    assertThat(context).hasSingleBean(LimitStore.class);
+                    assertThat(rows(schema, "rate_limits")).isZero();
+                    assertThat(rows(schema, "rate_limit_penalties")).isZero();
+                    assertThat(connections()).isGreaterThanOrEqualTo(3);
+                });
+    }
+
+    private static long rows(String schema, String table) throws SQLException {
+        return number("SELECT count(*) FROM \"" + schema + "\"." + table);
+    }
+
+    private static long connections() throws SQLException {
+        return number("SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'PostgreSQL JDBC Driver%'"
+                + " AND query ILIKE '%rate_limits%' AND pid <> pg_backend_pid()");
+    }
+
+    private static long number(String query) throws SQLException {
+        try (Connection connection = TestPostgres.instance().dataSource().getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(query)) {
+            row.next();
+            return row.getLong(1);
+        }
+    }
+
+    /** A store that fails at the start has stopped it already; one that fails now does not. */
+    @Test
+    void storeThatFailsDoesNotStopTheStart() {
+        application
+                .withBean(SickStore.class, () -> {
+                    SickStore sick = new SickStore();
+                    sick.failing = true;
+                    return sick;
+                })
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+}
