@@ -11,23 +11,33 @@ import org.jspecify.annotations.Nullable;
  *
  * @param outcome how it came out
  * @param allowed whether the request may pass; with an outcome that no limit decided, what the failure policy says
- * @param at when it was decided, by the clock of the store
+ * @param atMicros when it was decided, by the clock of the store: see {@link #at()}
  * @param limits what each limit said, in the order of the request; empty if no limit decided. A request that is denied
  *     without asking the store again shows only the limits that are known to deny it
  * @param retryAfter how long a denied client should wait: the longest that any of the limits asks for, exact, but
  *     never less than the floor of the request; zero if allowed
- * @param failure why no limit decided, or {@code null}
+ * @param failure why the store did not decide, or {@code null}
  */
 public record Decision(
         Outcome outcome,
         boolean allowed,
-        Instant at,
+        long atMicros,
         List<LimitDecision> limits,
         Duration retryAfter,
         @Nullable Throwable failure) {
 
     public Decision {
         limits = List.copyOf(limits);
+    }
+
+    /** When it was decided, by the clock of the store. */
+    public Instant at() {
+        return Micros.toInstant(atMicros);
+    }
+
+    /** Whether this instance decided on its own, since the store was unavailable. */
+    public boolean local() {
+        return failure != null && outcome.isDecided();
     }
 
     /** What the limit with the least room said: first those that denied, then the least that remains. */

@@ -10,12 +10,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param outcome {@code ALLOWED} if this limit had room, even where another limit denied the request
  * @param remaining how much the limit would still grant right after this decision; zero under a penalty
- * @param resetAt when the limit is whole again, absent other traffic
+ * @param resetAtMicros when the limit is whole again, absent other traffic: see {@link #resetAt()}
  * @param retryAfter how long to wait until this limit has room for the same request, absent other traffic: exact;
  *     zero if it had
  * @param delay how long the caller must wait for its turn in a leaky bucket with {@code max-wait}; else zero
  * @param penaltyUntil the end of the penalty that the subject is under after this decision, or {@code null}
- * @param approximate whether {@code remaining} and {@code resetAt} are estimates: the request was served from a lease, and
+ * @param approximate whether {@code remaining} and {@code resetAtMicros} are estimates: the request was served from a lease, and
  *     only the store knows what other instances have taken
  */
 public record LimitDecision(
@@ -23,7 +23,7 @@ public record LimitDecision(
         Limit limit,
         Outcome outcome,
         long remaining,
-        Instant resetAt,
+        long resetAtMicros,
         Duration retryAfter,
         Duration delay,
         @Nullable Instant penaltyUntil,
@@ -34,11 +34,16 @@ public record LimitDecision(
             Limit limit,
             Outcome outcome,
             long remaining,
-            Instant resetAt,
+            long resetAtMicros,
             Duration retryAfter,
             Duration delay,
             @Nullable Instant penaltyUntil) {
-        this(subject, limit, outcome, remaining, resetAt, retryAfter, delay, penaltyUntil, false);
+        this(subject, limit, outcome, remaining, resetAtMicros, retryAfter, delay, penaltyUntil, false);
+    }
+
+    /** When the limit is whole again, absent other traffic. */
+    public Instant resetAt() {
+        return Micros.toInstant(resetAtMicros);
     }
 
     public boolean allowed() {

@@ -37,7 +37,7 @@ public final class LimitRequest {
 
     /** Asks for nothing yet, and so is always allowed: the start of a request whose limits are found one by one. */
     public static final LimitRequest NONE =
-            new LimitRequest(List.of(), List.of(), Duration.ZERO, FailurePolicy.OPEN, null);
+            new LimitRequest(List.of(), List.of(), Duration.ZERO, FailurePolicy.LOCAL, null);
 
     private final List<Item> items;
     private final List<Item> shadows;
@@ -70,7 +70,7 @@ public final class LimitRequest {
     }
 
     private static LimitRequest of(Item only) {
-        return new LimitRequest(List.of(only), List.of(), Duration.ZERO, FailurePolicy.OPEN, null);
+        return new LimitRequest(List.of(only), List.of(), Duration.ZERO, FailurePolicy.LOCAL, null);
     }
 
     /** The same request, which must also have room in the limit of that name. */
@@ -155,7 +155,7 @@ public final class LimitRequest {
         return new LimitRequest(items, shadows, floor, onFailure, tier);
     }
 
-    /** The same request; this happens to it when no decision can be had. */
+    /** The same request; this happens to it when the store is unavailable. */
     public LimitRequest onFailure(FailurePolicy policy) {
         return new LimitRequest(items, shadows, retryAfterFloor, policy, tier);
     }

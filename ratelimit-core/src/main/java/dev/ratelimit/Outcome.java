@@ -12,10 +12,10 @@ public enum Outcome {
     /** The subject is under a penalty. */
     BLOCKED,
 
-    /** Too many requests were waiting; the failure policy decided. */
+    /** Too many requests were waiting, and the failure policy is open or closed. */
     OVERLOADED,
 
-    /** The store failed or did not answer in time; the failure policy decided. */
+    /** The store failed or missed the deadline, and the failure policy is open or closed. */
     FAILED;
 
     /** Whether a limit decided, rather than the failure policy. */

@@ -1,16 +1,27 @@
 package dev.ratelimit;
 
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
 /**
  * Decides whether requests may pass. Safe for use by many threads.
  *
- * <p>No method fails because the store does: a decision that cannot be had is made by the failure policy of the
- * request, and says so in its {@link Outcome}. Mistakes of the caller (an unknown limit, a cost that the limit can
+ * <p>No method fails because the store does: then the failure policy of the request applies, and the decision says so.
+ * Mistakes of the caller (an unknown limit, a cost that the limit can
  * never grant) are exceptions.
  */
 public interface RateLimiter {
 
     /** Decides, and charges every limit of the request, or none. */
     Decision decide(LimitRequest request);
+
+    /**
+     * Decides without blocking the caller. The stage completes within the deadline, on a thread that may be blocked, and never
+     * exceptionally because of the store. To cancel it does not take the charge back.
+     */
+    default CompletionStage<Decision> decideAsync(LimitRequest request) {
+        return CompletableFuture.supplyAsync(() -> decide(request));
+    }
 
     /** Decides on the limit of that name. */
     default Decision decide(Subject subject, String limitName) {
@@ -25,15 +36,25 @@ public interface RateLimiter {
     /** What {@link #decide(LimitRequest)} would say now; charges nothing and counts no violation. */
     Decision peek(LimitRequest request);
 
+    /** {@link #peek(LimitRequest)} without blocking the caller: see {@link #decideAsync}. */
+    default CompletionStage<Decision> peekAsync(LimitRequest request) {
+        return CompletableFuture.supplyAsync(() -> peek(request));
+    }
+
     /** What {@link #decide(Subject, String)} would say now; charges nothing and counts no violation. */
     default Decision peek(Subject subject, String limitName) {
         return peek(LimitRequest.of(subject, limitName));
     }
 
-    /** Decides and charges now; what it really cost is said later. */
+    /** Decides and charges now; the real cost is settled later. */
     Reservation reserve(LimitRequest request);
 
-    /** Decides and charges now; what it really cost is said later. */
+    /** {@link #reserve(LimitRequest)} without blocking the caller: see {@link #decideAsync}. */
+    default CompletionStage<Reservation> reserveAsync(LimitRequest request) {
+        return CompletableFuture.supplyAsync(() -> reserve(request));
+    }
+
+    /** Decides and charges now; the real cost is settled later. */
     default Reservation reserve(Subject subject, String limitName) {
         return reserve(LimitRequest.of(subject, limitName));
     }

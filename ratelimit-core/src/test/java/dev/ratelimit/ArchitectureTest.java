@@ -66,10 +66,11 @@ class ArchitectureTest {
             ENGINE, List.of(ROOT, ALGORITHM, STORE, LOGGING),
             UPKEEP, List.of(ROOT, STORE, LOGGING),
             SCHEMA, List.of(JDBC, "org.flywaydb.core", "org.flywaydb.core.api.."),
-            RULE, List.of(ROOT, "org.springframework.http.server", "org.springframework.web.util.pattern"),
+            RULE, List.of(ROOT, ALGORITHM, "org.springframework.http.server", "org.springframework.web.util.pattern"),
             DATA,
                     List.of(
                             ROOT,
+                            ALGORITHM,
                             RULE,
                             JDBC,
                             LOGGING,
@@ -118,6 +119,19 @@ class ArchitectureTest {
             })
             .should()
             .beFreeOfCycles();
+
+    /** An algorithm is added in its own class and in the list: nobody else tells them apart. */
+    @ArchTest
+    static final ArchRule nobodyTellsAlgorithmsApart = noClasses()
+            .that()
+            .resideOutsideOfPackage(ALGORITHM)
+            .and()
+            .haveSimpleNameNotEndingWith("Fragment")
+            .should()
+            .dependOnClassesThat(describe(
+                    "are algorithms",
+                    type -> type.isAssignableTo("dev.ratelimit.algorithm.CountingAlgorithm")
+                            && !type.getSimpleName().equals("CountingAlgorithm")));
 
     @ArchTest
     static final ArchRule onlyStoresAndDataSpeakSql = noClasses()

@@ -1,92 +1,40 @@
 package dev.ratelimit.benchmark;
 
-import dev.ratelimit.Lease;
-import dev.ratelimit.Limit;
-import dev.ratelimit.Rate;
-import dev.ratelimit.algorithm.FixedWindow;
-import dev.ratelimit.algorithm.LeakyBucket;
-import dev.ratelimit.algorithm.SlidingLog;
-import dev.ratelimit.algorithm.SlidingWindow;
-import dev.ratelimit.algorithm.TokenBucket;
-import dev.ratelimit.benchmark.peer.Bucket4jPeers;
-import dev.ratelimit.benchmark.peer.Ours;
-import dev.ratelimit.benchmark.peer.Peer;
-import dev.ratelimit.benchmark.peer.PostgresPeers;
-import dev.ratelimit.benchmark.peer.RedisLua;
-import dev.ratelimit.benchmark.peer.SqlitePeer;
-import dev.ratelimit.schema.Schema;
-import dev.ratelimit.store.jdbc.PostgresLimitStore;
-import dev.ratelimit.store.jdbc.SqliteFile;
-import dev.ratelimit.store.jdbc.SqliteLimitStore;
-import io.github.resilience4j.ratelimiter.RateLimiter;
-import io.github.resilience4j.ratelimiter.RateLimiterConfig;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.Random;
-import java.util.stream.IntStream;
-import javax.sql.DataSource;
 
 /**
- * Measures the rate limiter beside its peers: every contender in turn, and that over and over, so that what disturbs the
- * machine disturbs all alike. Only ratios of one run mean anything.
+ * Measures the rate limiter beside its peers. Only ratios of one run mean anything, and each comes from turns in which both
+ * sides are measured right after one another: see {@link Family}.
  */
 public final class Compare {
 
-    private static final int REPETITIONS = 7;
-    private static final double WARM_UP = 3.0;
-    private static final double SECONDS = 0.9;
+    private static final double WARM_UP = 2.5;
+    private static final double SECONDS = 0.7;
 
-    private static final int KEYS = 10_000;
-
-    /** Enough that nobody is denied. */
-    private static final long PLENTY = 20_000_000;
-
-    /** So slow that nothing comes back while it is measured: what was admitted can be counted in the store. */
-    private static final Rate SLOW = Rate.of(1, Duration.ofDays(1));
-
-    /** As many as serve the peers best on two cores. */
-    private static final int CONNECTIONS = 16;
-
-    private static final Limit BUCKET = bucket("bucket", PLENTY).build();
-
-    private final Servers servers;
-    private final DataSource migrating;
-    private final Map<String, Series> series = new LinkedHashMap<>();
-    private int schemas;
-
-    private Compare(Servers servers) {
-        this.servers = servers;
-        this.migrating = servers.pool(2);
-    }
+    private Compare() {}
 
     public static void main(String[] arguments) throws Exception {
         String only = System.getProperty("benchmark.only", "");
+        int turns = Integer.getInteger("benchmark.turns", Rounds.DEFAULT_TURNS);
         Path root = Path.of(System.getProperty("benchmark.root", ".")).toRealPath();
         long start = System.nanoTime();
         try (Servers servers = Servers.start()) {
             String settings = servers.settings();
             System.out.println(settings);
-            Compare compare = new Compare(servers);
-            compare.define();
-            compare.series.keySet().removeIf(name -> !name.contains(only));
-            compare.run();
-            Report report = new Report(settings, compare.series);
-            report.ratios();
+            List<Family> families = Family.chosen(families(new Contenders(servers)), only);
+            Report report = new Report(settings);
             try {
-                if (only.isEmpty()) {
+                new Rounds(turns, WARM_UP, SECONDS).run(families);
+                servers.closePools();
+                report.decisions(families);
+                if (InProcess.ALLOCATION.contains(only)) {
                     report.inProcess(InProcess.measure());
                 }
-                if (only.isEmpty() || only.equals("http")) {
-                    report.http(HttpLoad.measure(servers, root));
-                }
-                if (only.isEmpty()) {
+                report.requests(WholeRequests.measure(servers, root, only, turns));
+                if (only.isEmpty() && turns >= Rounds.DEFAULT_TURNS) {
                     report.write(root.resolve("docs"));
                 }
             } finally {
@@ -97,202 +45,158 @@ public final class Compare {
         System.exit(0); // the clients of Redis leave threads behind
     }
 
-    private void define() {
-        Load one = new Load(1, KEYS);
-        Load eight = new Load(8, KEYS);
-        Load many = new Load(64, KEYS);
-        Load hot = new Load(64, 1);
+    private static List<Family> families(Contenders contenders) {
+        List<Family> families = new ArrayList<>();
+        Contender one = contenders.oneCaller();
+        Contender many = contenders.manyCallers();
+        loneCallers(contenders, one, families);
+        manyCallers(contenders, many, families);
+        hotKeys(contenders, families);
+        kindsOfLimits(contenders, many, families);
+        denials(contenders, one, many, families);
+        sqlite(contenders, families);
+        inProcess(contenders, families);
+        return families;
+    }
 
-        add("postgresql 1 caller", one, n -> postgres(1, one, BUCKET));
-        add("bucket4j-postgresql 1 caller", one, n -> bucket4jPostgres(1, one, "b4j_one", PLENTY));
-        add("raw-update 1 caller", one, n -> PostgresPeers.bareUpdate(servers.pool(CONNECTIONS), "raw_one", KEYS));
-        add("postgresql 8 callers", eight, n -> postgres(1, eight, BUCKET));
-        add("bucket4j-postgresql 8 callers", eight, n -> bucket4jPostgres(1, eight, "b4j_eight", PLENTY));
+    private static void loneCallers(Contenders contenders, Contender one, List<Family> families) {
+        Contender bucket4j = contenders.bucket4jOneCaller();
+        Contender rawUpdate = contenders.rawUpdateOneCaller();
+        families.add(new Family(one, bucket4j, rawUpdate)
+                .ratio("postgresql-1-caller/bucket4j", one, bucket4j, Goal.atLeast(1.3))
+                .ratio("postgresql-1-caller/raw-update", one, rawUpdate, Goal.atLeast(0.8)));
+    }
 
-        add("postgresql 64 callers", many, n -> postgres(1, many, BUCKET));
-        add("bucket4j-postgresql 64 callers", many, n -> bucket4jPostgres(1, many, "b4j_many", PLENTY));
-        add(
-                "function-per-decision 64 callers",
-                many,
-                n -> PostgresPeers.functionPerDecision(servers.pool(CONNECTIONS), "per_decision", PLENTY));
-        add("raw-update 64 callers", many, n -> PostgresPeers.bareUpdate(servers.pool(CONNECTIONS), "raw_many", KEYS));
-        add("bucket4j-redis 64 callers", many, n -> Bucket4jPeers.redis(servers.redis(), "b4j:", PLENTY, KEYS));
-        add("redis-lua 64 callers", many, n -> new RedisLua(servers.redis(), "lua:", PLENTY));
-        add("redis-lua-durable 64 callers", many, n -> new RedisLua(servers.durableRedis(), "lua:", PLENTY));
+    private static void manyCallers(Contenders contenders, Contender many, List<Family> families) {
+        Contender eight = contenders.eightCallers();
+        Contender bucket4jOfEight = contenders.bucket4jEightCallers();
+        families.add(new Family(eight, bucket4jOfEight)
+                .ratio("postgresql-8-callers/bucket4j", eight, bucket4jOfEight, Goal.NONE));
 
-        add("postgresql hot key", hot, n -> postgres(1, hot, BUCKET));
-        add("bucket4j-postgresql hot key", hot, n -> bucket4jPostgres(1, hot, "b4j_hot", PLENTY));
-        add(
-                "postgresql hot key, leased",
-                hot,
-                n -> postgres(
-                        1, hot, bucket("leased", PLENTY).lease(new Lease(100)).build()));
-        add("postgresql 3 instances, hot key", hot, n -> postgres(3, hot, BUCKET));
-        add("bucket4j-postgresql 3 instances, hot key", hot, n -> bucket4jPostgres(3, hot, "b4j_three", PLENTY));
-
-        add(
-                "postgresql two limits",
-                many,
-                n -> postgres(1, many, BUCKET, bucket("second", PLENTY).build()));
-        add(
-                "postgresql fixed-window",
-                many,
-                n -> postgres(
-                        1,
+        Contender bucket4j = contenders.bucket4jManyCallers();
+        Contender function = contenders.functionPerDecision();
+        Contender rawUpdate = contenders.rawUpdateManyCallers();
+        families.add(new Family(many, bucket4j, function, rawUpdate)
+                .ratio(
+                        "postgresql-64-callers/bucket4j",
                         many,
-                        Limit.named("fixed")
-                                .algorithm(new FixedWindow(PLENTY, Duration.ofDays(7)))
-                                .build()));
-        add(
-                "postgresql sliding-window",
-                many,
-                n -> postgres(
-                        1,
+                        bucket4j,
+                        Goal.atLeast(5.5).stretch(7))
+                .ratio("postgresql-64-callers/function-per-decision", many, function, Goal.atLeast(4.5))
+                .ratio("postgresql-64-callers/raw-update", many, rawUpdate, Goal.NONE)
+                .ratio("p99-at-64-callers/bucket4j", List.of(many), bucket4j, Turn::p99, Goal.atMost(0.1)));
+
+        Contender redis = contenders.bucket4jRedis();
+        Contender lua = contenders.redisLua();
+        Contender durableLua = contenders.durableRedisLua();
+        families.add(new Family(many, redis, durableLua, lua)
+                .ratio(
+                        "postgresql-64-callers/bucket4j-redis",
                         many,
-                        Limit.named("sliding")
-                                .algorithm(new SlidingWindow(PLENTY, Duration.ofDays(7)))
-                                .build()));
-        add(
-                "postgresql leaky-bucket",
-                many,
-                n -> postgres(
-                        1,
-                        many,
-                        Limit.named("leaky")
-                                .algorithm(new LeakyBucket(PLENTY, SLOW))
-                                .build()));
-        add(
-                "postgresql sliding-log",
-                new Load(64, 2_000),
-                n -> postgres(
-                                1,
-                                new Load(64, 2_000),
-                                Limit.named("log")
-                                        .algorithm(new SlidingLog(10_000, Duration.ofDays(7)))
-                                        .build())
-                        .charged(100));
+                        redis,
+                        Goal.atLeast(1.0).stretch(1.3))
+                .ratio("postgresql-64-callers/redis-lua-durable", many, durableLua, Goal.atLeast(1))
+                .ratio("postgresql-64-callers/redis-lua", many, lua, Goal.NONE));
 
-        // Each caller asks so often that the peer takes about as long as the others; nine in ten are denied.
-        Load denied = new Load(64, 64);
-        series.put(
-                "postgresql denied-90",
-                Series.mostlyDenied(
-                        "postgresql denied-90",
-                        denied,
-                        8_000,
-                        n -> postgres(1, denied, bucket("denied" + n, 800).build())));
-        series.put(
-                "bucket4j-postgresql denied-90",
-                Series.mostlyDenied(
-                        "bucket4j-postgresql denied-90",
-                        denied,
-                        50,
-                        n -> bucket4jPostgres(1, denied, "b4j_denied" + n, 5)));
-
-        add("sqlite 1 caller", one, n -> sqlite("one", SqliteFile.Synchronous.NORMAL, one));
-        add("sqlite-transaction-each 1 caller", one, n -> new SqlitePeer(file("one-each"), false, PLENTY));
-        add("sqlite 64 callers", many, n -> sqlite("many", SqliteFile.Synchronous.NORMAL, many));
-        add("sqlite-transaction-each 64 callers", many, n -> new SqlitePeer(file("many-each"), false, PLENTY));
-        add("sqlite 64 callers, full", many, n -> sqlite("full", SqliteFile.Synchronous.FULL, many));
-        add("sqlite-transaction-each 64 callers, full", many, n -> new SqlitePeer(file("full-each"), true, PLENTY));
-
-        Load lone = new Load(1, 1);
-        add(
-                "denied subject",
-                lone,
-                n -> usedUp(postgres(1, lone, bucket("used-up", 5).build())));
-        add("bucket4j-local denied", lone, n -> usedUp(Bucket4jPeers.local(5, 1)));
-        add("resilience4j-local denied", lone, n -> usedUp(resilience4j()));
+        Contender rawGroup = contenders.rawGroupUpdate();
+        families.add(new Family(many, rawGroup)
+                .ratio("postgresql-64-callers/raw-group-update", many, rawGroup, Goal.atLeast(0.8)));
     }
 
-    private void add(String name, Load load, Series.Opening opening) {
-        series.put(name, Series.admitted(name, load, opening));
+    private static void hotKeys(Contenders contenders, List<Family> families) {
+        Contender hot = contenders.hotKey();
+        Contender leased = contenders.leasedHotKey();
+        Contender bucket4j = contenders.bucket4jHotKey();
+        families.add(new Family(hot, bucket4j, leased)
+                .ratio("postgresql-hot-key/bucket4j", hot, bucket4j, Goal.atLeast(30))
+                .ratio("leased-hot-key/group-hot-key", leased, hot, Goal.atLeast(2)));
+
+        Contender three = contenders.threeInstances();
+        Contender bucket4jThree = contenders.bucket4jThreeInstances();
+        families.add(new Family(three, bucket4jThree)
+                .ratio("postgresql-3-instances-hot-key/bucket4j", three, bucket4jThree, Goal.atLeast(20)));
     }
 
-    private void run() throws Exception {
-        int number = 0;
-        for (Series one : series.values()) {
-            progress("warming up", ++number, one);
-            one.warmUp(WARM_UP);
-        }
-        List<Series> order = new ArrayList<>(series.values());
-        for (int repetition = 0; repetition < REPETITIONS; repetition++) {
-            // In another order each time: what comes round once a minute, such as autovacuum, must not always meet the
-            // same.
-            Collections.shuffle(order, new Random(repetition));
-            number = 0;
-            for (Series one : order) {
-                progress("run " + (repetition + 1) + " of " + REPETITIONS, ++number, one);
-                one.measure(repetition, SECONDS);
-            }
-        }
-        for (Series one : series.values()) {
-            one.close();
-        }
-        servers.closePools();
+    private static void kindsOfLimits(Contenders contenders, Contender many, List<Family> families) {
+        Contender twoLimits = contenders.twoLimits();
+        Contender twoTiers = contenders.twoTiers();
+        families.add(new Family(many, twoLimits, twoTiers)
+                .ratio("two-limits/one-limit", twoLimits, many, Goal.atLeast(0.6))
+                .ratio("two-tiers/one-limit", twoTiers, many, Goal.atLeast(0.85)));
+
+        List<Contender> others = List.of(
+                contenders.fixedWindow(),
+                contenders.slidingWindow(),
+                contenders.leakyBucket(),
+                contenders.slidingLog());
+        families.add(new Family(many, others.get(0), others.get(1), others.get(2), others.get(3))
+                .ratio("five-algorithms/token-bucket", others, many, Turn::perSecond, Goal.atLeast(0.6)));
+
+        Contender threeAlgorithms = contenders.threeAlgorithms();
+        Contender calendar = contenders.calendar();
+        families.add(new Family(many, threeAlgorithms, calendar)
+                .ratio("three-algorithms/token-bucket", threeAlgorithms, many, Goal.atLeast(0.8))
+                .ratio("calendar/token-bucket", calendar, many, Goal.atLeast(0.9)));
+
+        Contender reserving = contenders.reserveAndRefund();
+        families.add(new Family(many, reserving)
+                .ratio("reserve-and-refund/token-bucket", reserving, many, Goal.atLeast(0.4)));
+
+        Contender hundredKeys = contenders.hundredKeys();
+        Contender minInterval = contenders.minInterval();
+        families.add(new Family(hundredKeys, minInterval)
+                .ratio("min-interval-100-keys/token-bucket", minInterval, hundredKeys, Goal.atLeast(0.85)));
     }
 
-    private void progress(String what, int number, Series one) {
-        System.out.printf("%s: %d of %d, %s%n", what, number, series.size(), one.name());
+    private static void denials(Contenders contenders, Contender one, Contender many, List<Family> families) {
+        Contender half = contenders.halfDenied();
+        Contender few = contenders.fivePercentDenied();
+        families.add(new Family(many, half, few)
+                .ratio("half-denied-with-penalties/token-bucket", half, many, Goal.atLeast(0.65))
+                .ratio("5-percent-denied/token-bucket", few, many, Goal.atLeast(0.75)));
+
+        Contender lone = contenders.loneDenied();
+        families.add(
+                new Family(one, lone).ratio("denied-1-caller-with-penalties/1-caller", lone, one, Goal.atLeast(0.4)));
+
+        Contender most = contenders.denied90();
+        Contender bucket4jMost = contenders.bucket4jDenied90();
+        families.add(new Family(most, bucket4jMost).ratio("denied-90/bucket4j", most, bucket4jMost, Goal.atLeast(40)));
+
+        Contender remembered = contenders.deniedSubject();
+        Contender bucket4j = contenders.bucket4jLocalDenied();
+        Contender resilience4j = contenders.resilience4jDenied();
+        families.add(new Family(remembered, bucket4j, resilience4j)
+                .ratio("denied-subject/bucket4j-local", remembered, bucket4j, Goal.atLeast(0.7))
+                .ratio("denied-subject/resilience4j-local", remembered, resilience4j, Goal.NONE));
     }
 
-    private static Limit.Builder bucket(String name, long burst) {
-        return Limit.named(name).algorithm(new TokenBucket(burst, SLOW));
+    private static void sqlite(Contenders contenders, List<Family> families) {
+        Contender one = contenders.sqliteOneCaller();
+        Contender eachOfOne = contenders.sqliteEachOneCaller();
+        families.add(new Family(one, eachOfOne)
+                .ratio("sqlite-1-caller/one-transaction-each", one, eachOfOne, Goal.atLeast(0.85)));
+
+        Contender many = contenders.sqliteManyCallers();
+        Contender eachOfMany = contenders.sqliteEachManyCallers();
+        families.add(new Family(many, eachOfMany)
+                .ratio("sqlite-64-callers/one-transaction-each", many, eachOfMany, Goal.atLeast(1.8)));
+
+        Contender full = contenders.sqliteFull();
+        Contender eachFull = contenders.sqliteEachFull();
+        families.add(new Family(full, eachFull)
+                .ratio("sqlite-64-callers-full/one-transaction-each-full", full, eachFull, Goal.atLeast(7)));
     }
 
-    private Ours postgres(int instances, Load load, Limit... limits) {
-        String schema = "ours" + ++schemas;
-        Schema.migrate(migrating, schema);
-        List<PostgresLimitStore> stores = IntStream.range(0, instances)
-                .mapToObj(i -> new PostgresLimitStore(servers.pool(4), schema).withDeadline(Duration.ofSeconds(30)))
-                .toList();
-        return new Ours(stores, 2, load.keys(), Arrays.asList(limits), () -> {});
-    }
+    private static void inProcess(Contenders contenders, List<Family> families) {
+        Contender one = contenders.memoryOneThread();
+        Contender bucket4jOne = contenders.bucket4jLocalOneThread();
+        families.add(new Family(one, bucket4jOne)
+                .ratio("memory-1-thread/bucket4j-local", one, bucket4jOne, Goal.atLeast(0.5)));
 
-    private Peer bucket4jPostgres(int instances, Load load, String table, long burst) throws Exception {
-        List<DataSource> pools = new ArrayList<>();
-        for (int i = 0; i < instances; i++) {
-            pools.add(servers.pool(CONNECTIONS));
-        }
-        return Bucket4jPeers.postgres(pools, table, burst, load.keys());
-    }
-
-    private Ours sqlite(String name, SqliteFile.Synchronous synchronous, Load load) {
-        SqliteFile file = SqliteFile.at(file(name)).synchronous(synchronous);
-        Schema.migrate(file);
-        SqliteLimitStore store = new SqliteLimitStore(file);
-        return new Ours(List.of(store), 1, load.keys(), List.of(BUCKET), store);
-    }
-
-    private Path file(String name) {
-        return servers.folder().resolve(name + ".db");
-    }
-
-    private static Peer resilience4j() {
-        RateLimiter limiter = RateLimiter.of(
-                "denied",
-                RateLimiterConfig.custom()
-                        .limitForPeriod(5)
-                        .limitRefreshPeriod(Duration.ofDays(1))
-                        .timeoutDuration(Duration.ZERO)
-                        .build());
-        return key -> limiter.acquirePermission();
-    }
-
-    private static Peer usedUp(Peer peer) throws Exception {
-        while (peer.decide(0)) {
-            // until it denies
-        }
-        return new Peer() {
-            @Override
-            public boolean decide(int key) throws Exception {
-                return peer.decide(key);
-            }
-
-            @Override
-            public void close() throws Exception {
-                peer.close();
-            }
-        };
+        Contender many = contenders.memoryManyThreads();
+        Contender bucket4jMany = contenders.bucket4jLocalManyThreads();
+        families.add(new Family(many, bucket4jMany)
+                .ratio("memory-64-threads/bucket4j-local", many, bucket4jMany, Goal.atLeast(0.4)));
     }
 }

@@ -4,18 +4,13 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
-import dev.ratelimit.Limits;
-import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
-import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.benchmark.peer.MeasuredLimits;
 import dev.ratelimit.benchmark.peer.Peer;
-import dev.ratelimit.engine.Grouping;
+import dev.ratelimit.benchmark.peer.Stores;
 import dev.ratelimit.engine.StoreRateLimiter;
-import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.LimitStore;
-import dev.ratelimit.store.jdbc.PostgresLimitStore;
 import dev.ratelimit.store.jdbc.SqliteFile;
-import dev.ratelimit.store.jdbc.SqliteLimitStore;
 import dev.ratelimit.upkeep.Upkeep;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -50,9 +45,7 @@ public final class Growth {
     /** How many subjects ask; the others have rows and are silent. */
     private static final int ACTIVE = Integer.getInteger("growth.active", 1_000);
 
-    private static final Limit LIMIT = Limit.named("bucket")
-            .algorithm(new TokenBucket(1_000_000, Rate.perSecond(100)))
-            .build();
+    private static final Limit LIMIT = MeasuredLimits.refilledBucket("bucket", 1_000_000, "100/s");
 
     /** Microseconds a permit is of this limit: what the column window_size holds. */
     private static final long UNIT = 1_000_000;
@@ -95,8 +88,7 @@ public final class Growth {
     }
 
     private static TimedStore postgres(HikariDataSource pool, String schema) {
-        Schema.migrate(pool, schema);
-        return new TimedStore(new PostgresLimitStore(pool, schema).withDeadline(Duration.ofSeconds(30)));
+        return new TimedStore(Stores.newPostgres(pool, schema));
     }
 
     private static void fillPostgres(DataSource pool, String schema, int from, int to) throws SQLException {
@@ -119,8 +111,8 @@ public final class Growth {
         fillSqlite(smallFile, 0, SMALL);
         SqliteFile file = sqlite(servers, "growth.db");
         int rows = 0;
-        try (TimedStore small = new TimedStore(new SqliteLimitStore(smallFile));
-                TimedStore large = new TimedStore(new SqliteLimitStore(file))) {
+        try (TimedStore small = new TimedStore(Stores.sqlite(smallFile));
+                TimedStore large = new TimedStore(Stores.sqlite(file))) {
             for (int size = 10 * SMALL; size <= most; size *= 10) {
                 fillSqlite(file, rows, size);
                 rows = size;
@@ -135,9 +127,7 @@ public final class Growth {
     }
 
     private static SqliteFile sqlite(Servers servers, String name) {
-        SqliteFile file = SqliteFile.at(servers.folder().resolve(name));
-        Schema.migrate(file);
-        return file;
+        return Stores.newSqliteFile(servers.folder().resolve(name), false);
     }
 
     private static void fillSqlite(SqliteFile file, int from, int to) throws SQLException {
@@ -151,13 +141,6 @@ public final class Growth {
                 FROM n WHERE true
                 ON CONFLICT DO NOTHING
                 """.formatted(UNIT, from, to - 1));
-    }
-
-    private static StoreRateLimiter limiter(LimitStore store, int groups) {
-        return new StoreRateLimiter(
-                store,
-                Limits.of(LIMIT),
-                Grouping.DEFAULT.withGroupsInFlight(groups).withDeadline(Duration.ofSeconds(30)));
     }
 
     /** The subjects that ask, evenly spread over all that have rows. */
@@ -176,8 +159,8 @@ public final class Growth {
     private static void grown(String name, int groups, TimedStore small, TimedStore large, int rows) throws Exception {
         double[] before = new double[REPETITIONS];
         double[] now = new double[REPETITIONS];
-        try (StoreRateLimiter onSmall = limiter(small, groups);
-                StoreRateLimiter onLarge = limiter(large, groups)) {
+        try (StoreRateLimiter onSmall = Stores.limiter(small, groups);
+                StoreRateLimiter onLarge = Stores.limiter(large, groups)) {
             cost(onSmall, SMALL, WARM_UP);
             cost(onLarge, rows, WARM_UP);
             small.report();
@@ -187,8 +170,8 @@ public final class Growth {
                 now[i] = cost(onLarge, rows, SECONDS);
             }
         }
-        double costBefore = Series.median(before);
-        double cost = Series.median(now);
+        double costBefore = Spread.median(before);
+        double cost = Spread.median(now);
         System.out.printf(
                 Locale.ROOT, "%s with %d rows: %.1f µs a decision, %s%n", name, SMALL, costBefore, small.report());
         System.out.printf(Locale.ROOT, "%s with %d rows: %.1f µs a decision, %s%n", name, rows, cost, large.report());
@@ -208,7 +191,7 @@ public final class Growth {
         Load load = new Load(CALLERS, Math.min(keys, ACTIVE));
         List<Double> without = new ArrayList<>();
         List<Double> during = new ArrayList<>();
-        try (StoreRateLimiter limiter = limiter(store, groups)) {
+        try (StoreRateLimiter limiter = Stores.limiter(store, groups)) {
             Peer ours = spread(limiter, keys);
             load.run(ours, WARM_UP);
             for (int i = 0; i < UPKEEP_REPETITIONS; i++) {
@@ -222,8 +205,8 @@ public final class Growth {
                 Locale.ROOT,
                 "ratio upkeep-p99-%s/without %.2f%n",
                 name,
-                Series.median(during.stream().mapToDouble(d -> d).toArray())
-                        / Series.median(without.stream().mapToDouble(d -> d).toArray()));
+                Spread.median(during.stream().mapToDouble(d -> d).toArray())
+                        / Spread.median(without.stream().mapToDouble(d -> d).toArray()));
     }
 
     private static long count(DataSource source, String sql) throws SQLException {

@@ -3,7 +3,6 @@ package dev.ratelimit.benchmark;
 import dev.ratelimit.benchmark.jmh.Decisions;
 import dev.ratelimit.benchmark.jmh.Rules;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import org.openjdk.jmh.profile.GCProfiler;
@@ -14,15 +13,36 @@ import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
+import org.openjdk.jmh.util.Statistics;
 
-/** A short run of the JMH benchmarks: what runs in process, with what it allocates; medians. */
+/** A short run of the JMH benchmarks: how long parts of a decision take in process, and how much they allocate. */
 final class InProcess {
+
+    /** The name of the line in the report that has a goal. */
+    static final String ALLOCATION = "allocation-in-memory";
+
+    private static final Goal FEW_BYTES = Goal.atMost(500).in(" B");
 
     private InProcess() {}
 
-    static List<String> measure() throws RunnerException {
+    /**
+     * One benchmark.
+     *
+     * @param micros a call takes
+     * @param bytes a call allocates
+     */
+    record Line(String name, double micros, Spread bytes) {
+
+        @Override
+        public String toString() {
+            return String.format(Locale.ROOT, "%-40s %8.3f µs %8.0f B", name, micros, bytes.median());
+        }
+    }
+
+    static List<Line> measure() throws RunnerException {
         System.out.println("in process: JMH");
-        Collection<RunResult> results = new Runner(new OptionsBuilder()
+        List<Line> lines = new ArrayList<>();
+        for (RunResult result : new Runner(new OptionsBuilder()
                         .include(Decisions.class.getName())
                         .include(Rules.class.getName())
                         .addProfiler(GCProfiler.class)
@@ -34,19 +54,30 @@ final class InProcess {
                         .verbosity(VerboseMode.SILENT)
                         .shouldFailOnError(true)
                         .build())
-                .run();
-        List<String> lines = new ArrayList<>();
-        for (RunResult result : results) {
+                .run()) {
             String name = result.getParams().getBenchmark().replaceAll(".*\\.(\\w+\\.\\w+)$", "$1");
             String rules = result.getParams().getParam("rules");
-            Result<?> allocated = result.getSecondaryResults().get("gc.alloc.rate.norm");
-            lines.add(String.format(
-                    Locale.ROOT,
-                    "%-40s %8.3f µs %8.0f B",
+            lines.add(new Line(
                     name + (rules == null ? "" : " " + rules),
                     result.getPrimaryResult().getStatistics().getPercentile(50),
-                    allocated == null ? Double.NaN : allocated.getScore()));
+                    spread(result.getSecondaryResults().get("gc.alloc.rate.norm"))));
         }
         return lines;
+    }
+
+    private static Spread spread(Result<?> result) {
+        if (result == null) {
+            return Spread.UNKNOWN;
+        }
+        Statistics values = result.getStatistics();
+        return new Spread(values.getPercentile(50), values.getMin(), values.getMax());
+    }
+
+    /** The allocation of a decision in memory, beside its goal. */
+    static List<Comparison> comparisons(List<Line> lines) {
+        return lines.stream()
+                .filter(line -> line.name().equals("Decisions.decideInMemory"))
+                .map(line -> new Comparison(ALLOCATION, line.bytes(), FEW_BYTES, Spread.UNKNOWN))
+                .toList();
     }
 }

@@ -20,7 +20,7 @@ record Load(int callers, int keys) {
      * @param p50 microseconds
      * @param p99 microseconds
      */
-    record Result(double perSecond, double p50, double p99, long decided, long[] admittedByKey) {
+    record Result(double perSecond, double p50, double p99, long decided, long[] admittedByKey, long[] deniedByKey) {
 
         long admitted() {
             return Arrays.stream(admittedByKey).sum();
@@ -38,6 +38,7 @@ record Load(int callers, int keys) {
         private final long[] latencies = new long[SLOTS];
         private long decided;
         private final long[] admitted;
+        private final long[] denied;
         private volatile Throwable failure;
 
         Caller(Peer peer, int number, int keys, long most, long nanos, CountDownLatch start) {
@@ -46,6 +47,7 @@ record Load(int callers, int keys) {
             this.random = new SplittableRandom(number * 7919L + 17);
             this.keys = keys;
             this.admitted = new long[keys];
+            this.denied = new long[keys];
             this.most = most;
             this.nanos = nanos;
             this.start = start;
@@ -61,6 +63,8 @@ record Load(int callers, int keys) {
                     int key = keys == 1 ? 0 : random.nextInt(keys);
                     if (peer.decide(key)) {
                         admitted[key]++;
+                    } else {
+                        denied[key]++;
                     }
                     decided++;
                     long after = System.nanoTime();
@@ -94,21 +98,29 @@ record Load(int callers, int keys) {
         }
         long begin = System.nanoTime();
         start.countDown();
+        for (Caller caller : all) {
+            caller.join();
+        }
+        double seconds = (System.nanoTime() - begin) / 1e9;
         long[] latencies = new long[SLOTS];
         long decided = 0;
         long[] admitted = new long[keys];
+        long[] denied = new long[keys];
         for (Caller caller : all) {
-            caller.join();
             if (caller.failure != null) {
                 throw new IllegalStateException("a caller failed", caller.failure);
             }
-            Arrays.setAll(latencies, i -> latencies[i] + caller.latencies[i]);
+            add(latencies, caller.latencies);
             decided += caller.decided;
-            Arrays.setAll(admitted, i -> admitted[i] + caller.admitted[i]);
+            add(admitted, caller.admitted);
+            add(denied, caller.denied);
         }
-        double seconds = (System.nanoTime() - begin) / 1e9;
         return new Result(
-                decided / seconds, percentile(latencies, 0.5), percentile(latencies, 0.99), decided, admitted);
+                decided / seconds, percentile(latencies, 0.5), percentile(latencies, 0.99), decided, admitted, denied);
+    }
+
+    private static void add(long[] sums, long[] added) {
+        Arrays.setAll(sums, i -> sums[i] + added[i]);
     }
 
     private static int slot(long nanos) {

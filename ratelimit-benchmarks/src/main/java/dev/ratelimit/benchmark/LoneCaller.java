@@ -1,15 +1,13 @@
 package dev.ratelimit.benchmark;
 
 import dev.ratelimit.Limit;
-import dev.ratelimit.Rate;
-import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.benchmark.peer.Bucket4jPeers;
+import dev.ratelimit.benchmark.peer.MeasuredLimits;
 import dev.ratelimit.benchmark.peer.Ours;
 import dev.ratelimit.benchmark.peer.Peer;
 import dev.ratelimit.benchmark.peer.PostgresPeers;
-import dev.ratelimit.schema.Schema;
-import dev.ratelimit.store.jdbc.PostgresLimitStore;
-import java.time.Duration;
+import dev.ratelimit.benchmark.peer.Stores;
+import dev.ratelimit.store.LimitStore;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,13 +31,10 @@ final class LoneCaller {
     private LoneCaller() {}
 
     static void measure(Servers servers, ProcessHandle server) throws Exception {
-        Schema.migrate(servers.pool(2), SCHEMA);
-        Limit limit = Limit.named("bucket")
-                .algorithm(new TokenBucket(BURST, Rate.of(1, Duration.ofDays(1))))
-                .build();
-        PostgresLimitStore store = new PostgresLimitStore(servers.pool(4), SCHEMA).withDeadline(Duration.ofSeconds(30));
+        LimitStore store = Stores.newPostgres(servers.pool(4), SCHEMA);
+        List<Limit> limits = List.of(MeasuredLimits.bucket("bucket", BURST));
         Map<String, Peer> peers = new LinkedHashMap<>();
-        peers.put("postgresql", new Ours(List.of(store), 2, KEYS, List.of(limit), () -> {}));
+        peers.put("postgresql", Ours.askingAll(List.of(store), 2, KEYS, limits, () -> {}));
         peers.put("raw-update", PostgresPeers.bareUpdate(servers.pool(4), "lone_update", KEYS));
         peers.put(
                 "bucket4j-postgresql", Bucket4jPeers.postgres(List.of(servers.pool(4)), "lone_bucket4j", BURST, KEYS));
@@ -77,7 +72,7 @@ final class LoneCaller {
     }
 
     private static double median(List<Waits> waits, ToDoubleFunction<Waits> part) {
-        return Series.median(waits.stream().mapToDouble(part).toArray());
+        return Spread.median(waits.stream().mapToDouble(part).toArray());
     }
 
     /** Microseconds of a decision: in all, and of which process. */

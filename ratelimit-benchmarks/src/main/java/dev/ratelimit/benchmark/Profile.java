@@ -1,18 +1,16 @@
 package dev.ratelimit.benchmark;
 
 import dev.ratelimit.Limit;
-import dev.ratelimit.Rate;
-import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.benchmark.peer.MeasuredLimits;
 import dev.ratelimit.benchmark.peer.Ours;
-import dev.ratelimit.schema.Schema;
-import dev.ratelimit.store.jdbc.PostgresLimitStore;
+import dev.ratelimit.benchmark.peer.Stores;
+import dev.ratelimit.store.LimitStore;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -31,9 +29,7 @@ public final class Profile {
     private static final double SECONDS = 15;
     private static final long BETWEEN_LOOKS = 4;
     private static final Load LOAD = new Load(64, 10_000);
-    private static final Limit LIMIT = Limit.named("bucket")
-            .algorithm(new TokenBucket(20_000_000, Rate.of(1, Duration.ofDays(1))))
-            .build();
+    private static final Limit LIMIT = MeasuredLimits.bucket("bucket");
 
     private Profile() {}
 
@@ -42,32 +38,21 @@ public final class Profile {
                 Connection watching = DriverManager.getConnection(servers.postgresUrl());
                 Statement statement = watching.createStatement()) {
             System.out.println(servers.settings());
-            Schema.migrate(servers.pool(2), SCHEMA);
             statement.execute("ALTER SYSTEM SET track_wal_io_timing = on");
             statement.execute("SELECT pg_reload_conf()");
-            PostgresLimitStore store =
-                    new PostgresLimitStore(servers.pool(GROUPS), SCHEMA).withDeadline(Duration.ofSeconds(30));
-            try (Ours limiter = new Ours(List.of(store), GROUPS, LOAD.keys(), List.of(LIMIT), () -> {})) {
+            LimitStore store = Stores.newPostgres(servers.pool(GROUPS), SCHEMA);
+            try (Ours limiter = Ours.askingAll(List.of(store), GROUPS, LOAD.keys(), List.of(LIMIT), () -> {})) {
                 LOAD.run(limiter, WARM_UP);
                 statement.execute("SELECT pg_stat_reset_shared('io'), pg_stat_reset_shared('wal')");
-                measure(servers, server(statement), limiter);
+                measure(servers, servers.postgres(), limiter);
             }
             // What a backend has counted is there when its connection ends.
             servers.closePools();
             Thread.sleep(1_000);
             printLog(statement);
-            LoneCaller.measure(servers, server(statement));
+            LoneCaller.measure(servers, servers.postgres());
         }
         System.exit(0); // the clients of Redis leave threads behind
-    }
-
-    private static ProcessHandle server(Statement statement) throws SQLException {
-        try (ResultSet row = statement.executeQuery("SELECT pg_backend_pid()")) {
-            row.next();
-            return ProcessHandle.of(row.getLong(1))
-                    .flatMap(ProcessHandle::parent)
-                    .orElseThrow(() -> new IllegalStateException("the database does not run on this machine"));
-        }
     }
 
     private static void measure(Servers servers, ProcessHandle server, Ours limiter) throws Exception {

@@ -87,6 +87,18 @@ final class Servers implements AutoCloseable {
         return postgresUrl;
     }
 
+    /** The process whose children serve the connections. */
+    ProcessHandle postgres() throws SQLException {
+        try (Connection connection = DriverManager.getConnection(postgresUrl);
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SELECT pg_backend_pid()")) {
+            row.next();
+            return ProcessHandle.of(row.getLong(1))
+                    .flatMap(ProcessHandle::parent)
+                    .orElseThrow(() -> new IllegalStateException("the database does not run on this machine"));
+        }
+    }
+
     Path folder() {
         return folder;
     }
@@ -111,6 +123,8 @@ final class Servers implements AutoCloseable {
         config.setJdbcUrl(url);
         config.setMaximumPoolSize(size);
         config.addDataSourceProperty("prepareThreshold", "1");
+        // The processor time of a connection that is replaced during a run would be lost.
+        config.setMaxLifetime(0);
         HikariDataSource pool = new HikariDataSource(config);
         pools.push(pool);
         return pool;

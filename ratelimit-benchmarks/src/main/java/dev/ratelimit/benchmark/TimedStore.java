@@ -1,29 +1,26 @@
 package dev.ratelimit.benchmark;
 
 import dev.ratelimit.store.Answer;
+import dev.ratelimit.store.ForwardingLimitStore;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.Operation;
-import dev.ratelimit.store.Pruned;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.atomic.LongAdder;
-import org.jspecify.annotations.Nullable;
 
 /** A store whose calls are timed: how much of its time goes into few long ones. */
-final class TimedStore implements LimitStore {
+final class TimedStore extends ForwardingLimitStore {
 
     /** Much longer than a group takes; on SQLite it is then the copying of the log into the file. */
     private static final long LONG_NANOS = Duration.ofMillis(4).toNanos();
 
-    private final LimitStore store;
     private final LongAdder nanos = new LongAdder();
     private final LongAdder longCalls = new LongAdder();
     private final LongAdder longNanos = new LongAdder();
 
     TimedStore(LimitStore store) {
-        this.store = store;
+        super(store);
     }
 
     /** What was measured since it was last asked. */
@@ -42,7 +39,7 @@ final class TimedStore implements LimitStore {
     public List<Answer> decide(List<Operation> group) {
         long begin = System.nanoTime();
         try {
-            return store.decide(group);
+            return super.decide(group);
         } finally {
             long took = System.nanoTime() - begin;
             nanos.add(took);
@@ -51,30 +48,5 @@ final class TimedStore implements LimitStore {
                 longNanos.add(took);
             }
         }
-    }
-
-    @Override
-    public boolean answersInTime() {
-        return store.answersInTime();
-    }
-
-    @Override
-    public int groupsAtOnce() {
-        return store.groupsAtOnce();
-    }
-
-    @Override
-    public @Nullable InstantSource clock() {
-        return store.clock();
-    }
-
-    @Override
-    public Pruned prune(long keepMicros) {
-        return store.prune(keepMicros);
-    }
-
-    @Override
-    public void close() {
-        store.close();
     }
 }

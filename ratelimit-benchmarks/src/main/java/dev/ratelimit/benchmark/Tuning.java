@@ -1,11 +1,10 @@
 package dev.ratelimit.benchmark;
 
 import dev.ratelimit.Limit;
-import dev.ratelimit.Rate;
-import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.benchmark.peer.MeasuredLimits;
 import dev.ratelimit.benchmark.peer.Ours;
-import dev.ratelimit.schema.Schema;
-import dev.ratelimit.store.jdbc.PostgresLimitStore;
+import dev.ratelimit.benchmark.peer.Stores;
+import dev.ratelimit.store.LimitStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,16 +20,14 @@ public final class Tuning {
     private static final double WARM_UP = 4;
     private static final double SECONDS = 1;
     private static final int MOST_GROUPS = 4;
-    private static final Limit LIMIT = Limit.named("bucket")
-            .algorithm(new TokenBucket(20_000_000, Rate.of(1, Duration.ofDays(1))))
-            .build();
+    private static final Limit LIMIT = MeasuredLimits.bucket("bucket");
 
     private Tuning() {}
 
     public static void main(String[] arguments) throws Exception {
         try (Servers servers = Servers.start()) {
             System.out.println(servers.settings());
-            Schema.migrate(servers.pool(2), "tuning");
+            Stores.newPostgres(servers.pool(2), "tuning");
             for (Duration away : List.of(Duration.ZERO, Duration.ofMillis(1))) {
                 for (Load load :
                         List.of(new Load(8, 10_000), new Load(64, 10_000), new Load(200, 10_000), new Load(64, 1))) {
@@ -45,9 +42,8 @@ public final class Tuning {
         List<Ours> contenders = new ArrayList<>();
         double[][] rates = new double[MOST_GROUPS][REPETITIONS];
         for (int groups = 1; groups <= MOST_GROUPS; groups++) {
-            PostgresLimitStore store = new PostgresLimitStore(servers.pool(MOST_GROUPS, away), "tuning")
-                    .withDeadline(Duration.ofSeconds(30));
-            contenders.add(new Ours(List.of(store), groups, load.keys(), List.of(LIMIT), () -> {}));
+            LimitStore store = Stores.postgres(servers.pool(MOST_GROUPS, away), "tuning");
+            contenders.add(Ours.askingAll(List.of(store), groups, load.keys(), List.of(LIMIT), () -> {}));
             load.run(contenders.get(groups - 1), WARM_UP);
         }
         for (int i = 0; i < REPETITIONS; i++) {
@@ -64,7 +60,7 @@ public final class Tuning {
                     load.callers(),
                     load.keys(),
                     away.toMillis(),
-                    Series.median(rates[groups - 1]) / Series.median(rates[0]));
+                    Spread.median(rates[groups - 1]) / Spread.median(rates[0]));
         }
         for (Ours contender : contenders) {
             contender.close();

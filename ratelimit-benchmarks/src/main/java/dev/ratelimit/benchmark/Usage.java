@@ -4,7 +4,6 @@ import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
 import java.lang.management.ThreadMXBean;
-import java.time.Duration;
 
 /**
  * Processor time, in nanoseconds.
@@ -27,10 +26,7 @@ record Usage(long clock, long java, long workers, long postgres, double idle) {
                 workers += Math.max(0, threads.getThreadCpuTime(id));
             }
         }
-        long postgres = server.children()
-                .mapToLong(process ->
-                        process.info().totalCpuDuration().orElse(Duration.ZERO).toNanos())
-                .sum();
+        long postgres = DatabaseTime.now(server).nanos();
         return new Usage(System.nanoTime(), system.getProcessCpuTime(), workers, postgres, 1 - system.getCpuLoad());
     }
 

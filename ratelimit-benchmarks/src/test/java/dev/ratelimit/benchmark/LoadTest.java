@@ -1,18 +1,17 @@
 package dev.ratelimit.benchmark;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.Limit;
-import dev.ratelimit.Rate;
-import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.benchmark.Load.Result;
 import dev.ratelimit.benchmark.peer.Bucket4jPeers;
+import dev.ratelimit.benchmark.peer.MeasuredLimits;
 import dev.ratelimit.benchmark.peer.Ours;
 import dev.ratelimit.benchmark.peer.Peer;
 import dev.ratelimit.benchmark.peer.SqlitePeer;
-import dev.ratelimit.store.MemoryLimitStore;
+import dev.ratelimit.benchmark.peer.Stores;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,11 +26,9 @@ class LoadTest {
 
     @Test
     void everyPeerAdmitsExactlyItsLimit() throws Exception {
-        Limit limit = Limit.named("bucket")
-                .algorithm(new TokenBucket(10, Rate.of(1, Duration.ofDays(1))))
-                .build();
+        Limit limit = MeasuredLimits.bucket("bucket", 10);
         List<Peer> peers = List.of(
-                new Ours(List.of(new MemoryLimitStore()), 1, LOAD.keys(), List.of(limit), () -> {}),
+                inMemory(limit),
                 Bucket4jPeers.local(10, LOAD.keys()),
                 new SqlitePeer(folder.resolve("each.db"), false, 10));
         for (Peer peer : peers) {
@@ -46,17 +43,56 @@ class LoadTest {
     }
 
     @Test
-    void admissionsOfEachKeyAreThoseThatTheStoreHasCharged() throws Exception {
-        Limit limit = Limit.named("bucket")
-                .algorithm(new TokenBucket(1_000_000, Rate.of(1, Duration.ofDays(1))))
-                .build();
-        try (Ours ours = new Ours(List.of(new MemoryLimitStore()), 1, LOAD.keys(), List.of(limit), () -> {})) {
+    void storeHasChargedExactlyTheAdmissionsOfEachKey() throws Exception {
+        for (Peer peer : List.of(
+                inMemory(MeasuredLimits.bucket("bucket")),
+                inMemory(MeasuredLimits.bucket("bucket")).charged(7),
+                Ours.askingOneEach(
+                        Stores.memory(),
+                        1,
+                        LOAD.keys(),
+                        List.of(MeasuredLimits.bucket("tiered", 1_000), MeasuredLimits.bucket("tiered", 2_000))),
+                inMemory(MeasuredLimits.bucketWithPenalties("penalised")).usedUp(key -> key % 2 == 0),
+                inMemory(MeasuredLimits.bucket("bucket")).reserving(),
+                Bucket4jPeers.localByName(1_000, LOAD.keys()))) {
+            try (peer) {
+                Result result = LOAD.runTimes(peer, 100);
+
+                for (int key = 0; key < LOAD.keys(); key++) {
+                    peer.requireExact(key, result.admittedByKey()[key], result.deniedByKey()[key]);
+                }
+            }
+        }
+    }
+
+    @Test
+    void admissionThatTheStoreHasNotChargedIsNoticed() throws Exception {
+        try (Ours ours = inMemory(MeasuredLimits.bucket("bucket"))) {
+            assertThat(ours.decide(3)).isTrue();
+
+            assertThatThrownBy(() -> ours.requireExact(3, 2, 0))
+                    .hasMessage("key 3 was admitted 2 times according to its callers, and 1 times according to the"
+                            + " store");
+        }
+    }
+
+    @Test
+    void requestsOfKeysThatAreUsedUpAreDenied() throws Exception {
+        try (Ours ours =
+                inMemory(MeasuredLimits.bucketWithPenalties("penalised")).usedUp(key -> key % 2 == 0)) {
             Result result = LOAD.runTimes(ours, 100);
 
             for (int key = 0; key < LOAD.keys(); key++) {
-                assertThat(ours.admitted(key)).isEqualTo(result.admittedByKey()[key]);
+                long[] none = key % 2 == 0 ? result.admittedByKey() : result.deniedByKey();
+                long[] all = key % 2 == 0 ? result.deniedByKey() : result.admittedByKey();
+                assertThat(none[key]).isZero();
+                assertThat(all[key]).isPositive();
             }
         }
+    }
+
+    private static Ours inMemory(Limit limit) {
+        return Ours.askingAll(List.of(Stores.memory()), 1, LOAD.keys(), List.of(limit), () -> {});
     }
 
     @Test
@@ -65,7 +101,7 @@ class LoadTest {
             throw new IllegalStateException("broken");
         };
 
-        org.assertj.core.api.Assertions.assertThatThrownBy(() -> LOAD.runTimes(broken, 1))
+        assertThatThrownBy(() -> LOAD.runTimes(broken, 1))
                 .hasMessage("a caller failed")
                 .hasRootCauseMessage("broken");
     }

@@ -38,7 +38,9 @@ public final class Admission {
                 now,
                 algorithm.delay(before),
                 0,
-                new Charge(now, cost, charged.tokens()));
+                now,
+                cost,
+                charged.tokens());
     }
 
     /** When they were charged. */

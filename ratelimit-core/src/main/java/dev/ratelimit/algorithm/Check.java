@@ -30,51 +30,63 @@ public final class Check {
     private final CountingAlgorithm algorithm;
     private final long cost;
     private final long now;
+    private final State kept;
     private final Count count;
-    private final long blockedUntil;
-    private final long lastAllowed;
     private final long availableAt;
     private final boolean mustBeWritten;
     private final boolean ofOtherNumbers;
 
-    private Check(Limit limit, State stored, long clock, long cost, long ahead, @Nullable Debt debt) {
-        boolean setBack = stored.last() - clock > CLOCK_TOLERANCE;
-        State kept = setBack ? stored.earlier(stored.last() - clock) : stored;
+    /**
+     * @param kept the state as it is stored, on the clock of now
+     * @param rolled its count at that moment
+     */
+    private Check(Limit limit, State kept, Count rolled, long now, long cost, long ahead, boolean mustBeWritten) {
         this.limit = limit;
         this.algorithm = CountingAlgorithm.of(limit);
         this.cost = cost;
-        this.now = Math.max(clock, kept.last());
-        this.blockedUntil = kept.blockedUntil();
-        Count rolled = rolled(kept);
-        this.ofOtherNumbers = !stored.isFresh()
-                && (!stored.algorithm().equals(algorithm.name())
-                        || stored.count().size() != rolled.size());
-        if (debt == null) {
-            this.count = rolled;
-            this.lastAllowed = kept.lastAllowed();
-        } else {
-            this.count = algorithm.add(rolled, rolled(debt.before()), rolled(debt.after()));
-            this.lastAllowed =
-                    Math.max(kept.lastAllowed(), Math.min(now, debt.after().lastAllowed()));
-        }
-        this.mustBeWritten = setBack || debt != null;
-        long room = algorithm.availableAt(count, now, Math.min(limit.capacity(), cost + ahead));
-        this.availableAt = Math.max(Math.max(room, nextAllowed(lastAllowed)), blockedUntil);
+        this.now = now;
+        this.kept = kept;
+        this.count = rolled;
+        this.mustBeWritten = mustBeWritten;
+        this.ofOtherNumbers = !kept.isFresh()
+                && (!kept.algorithm().equals(algorithm.name()) || kept.count().size() != rolled.size());
+        long room = algorithm.availableAt(rolled, now, Math.min(limit.capacity(), cost + ahead));
+        this.availableAt = Math.max(Math.max(room, nextAllowed(limit, kept.lastAllowed())), kept.blockedUntil());
     }
 
     public static Check of(Limit limit, State stored, long now, long cost) {
-        return new Check(limit, stored, now, cost, 0, null);
+        return of(limit, stored, now, cost, 0, null);
     }
 
     /**
      * @param ahead how much must have room beside the cost, without being charged
      * @param debt a debt to charge before, or {@code null}
      */
-    public static Check of(Limit limit, State stored, long now, long cost, long ahead, @Nullable Debt debt) {
-        return new Check(limit, stored, now, cost, ahead, debt);
+    public static Check of(Limit limit, State stored, long clock, long cost, long ahead, @Nullable Debt debt) {
+        if (stored.last() - clock > CLOCK_TOLERANCE || debt != null) {
+            return ofChanged(limit, stored, clock, cost, ahead, debt);
+        }
+        long now = Math.max(clock, stored.last());
+        return new Check(limit, stored, rolled(CountingAlgorithm.of(limit), stored, now), now, cost, ahead, false);
     }
 
-    private Count rolled(State state) {
+    /** The same where the state changes even if nothing is charged. */
+    private static Check ofChanged(Limit limit, State stored, long clock, long cost, long ahead, @Nullable Debt debt) {
+        boolean setBack = stored.last() - clock > CLOCK_TOLERANCE;
+        State kept = setBack ? stored.earlier(stored.last() - clock) : stored;
+        long now = Math.max(clock, kept.last());
+        Count rolled = rolled(CountingAlgorithm.of(limit), kept, now);
+        if (debt == null) {
+            return new Check(limit, kept, rolled, now, cost, ahead, true);
+        }
+        CountingAlgorithm granting = CountingAlgorithm.of(debt.limit());
+        Count charged = CountingAlgorithm.of(limit)
+                .add(rolled, rolled(granting, debt.before(), now), rolled(granting, debt.after(), now));
+        long allowed = Math.max(kept.lastAllowed(), Math.min(now, debt.after().lastAllowed()));
+        return new Check(limit, kept.allowedAt(allowed), charged, now, cost, ahead, true);
+    }
+
+    private static Count rolled(CountingAlgorithm algorithm, State state, long now) {
         return algorithm.roll(
                 state.algorithm().equals(algorithm.name()) ? state.count() : Count.NONE,
                 Math.min(now, state.last()),
@@ -86,7 +98,7 @@ public final class Check {
     }
 
     public boolean blocked() {
-        return blockedUntil > now;
+        return kept.blockedUntil() > now;
     }
 
     /** Whether the state has changed even if nothing is charged: by a clock that was set back, or by a debt. */
@@ -96,12 +108,12 @@ public final class Check {
 
     /** The state as of now, with nothing charged. */
     public State unchanged() {
-        return written(count, lastAllowed, blockedUntil);
+        return written(count, kept.lastAllowed(), kept.blockedUntil());
     }
 
     /** The state after the request was admitted. */
     public State charged() {
-        return written(algorithm.charge(count, now, cost), now, blockedUntil);
+        return written(algorithm.charge(count, now, cost), now, kept.blockedUntil());
     }
 
     /** The count of violations after this request was denied. */
@@ -111,7 +123,7 @@ public final class Check {
 
     /** The state after a violation that began a penalty. */
     public State penalized(Violations after) {
-        return written(count, lastAllowed, after.penaltyUntil());
+        return written(count, kept.lastAllowed(), after.penaltyUntil());
     }
 
     /** Whether the row was written since in other numbers than those that the charge was made in. */
@@ -123,12 +135,12 @@ public final class Check {
     public State settled(Charge charge) {
         // A charge of a later moment was made before the clock was set back: no moment of a state is after its now.
         Charge moved = charge.at() <= now ? charge : new Charge(now, charge.cost(), charge.tokens());
-        return written(algorithm.settle(count, now, moved, cost), lastAllowed, blockedUntil);
+        return written(algorithm.settle(count, now, moved, cost), kept.lastAllowed(), kept.blockedUntil());
     }
 
     /** The answer of the limit if nothing is written. */
     public Verdict verdict() {
-        return verdict(count, blockedUntil);
+        return verdict(count, kept.blockedUntil());
     }
 
     /** The answer of the limit after the given state was written. */
@@ -145,15 +157,17 @@ public final class Check {
                 Math.max(availableAt, until),
                 allowed() ? algorithm.delay(count) : 0,
                 penalty ? until : 0,
-                new Charge(now, cost, after.tokens()));
+                now,
+                cost,
+                after.tokens());
     }
 
-    private long nextAllowed(long allowed) {
+    private static long nextAllowed(Limit limit, long allowed) {
         return limit.hasMinInterval() && allowed > 0 ? allowed + Micros.of(limit.minInterval()) : 0;
     }
 
     private State written(Count next, long allowed, long until) {
-        long expiry = Math.max(Math.max(algorithm.resetAt(next, now), nextAllowed(allowed)), until);
+        long expiry = Math.max(Math.max(algorithm.resetAt(next, now), nextAllowed(limit, allowed)), until);
         return new State(algorithm.name(), next, limit.capacity(), until, now, allowed, expiry);
     }
 }

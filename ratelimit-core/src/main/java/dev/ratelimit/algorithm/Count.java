@@ -30,6 +30,11 @@ public record Count(long start, long size, long used, long previous, long tokens
         return size == 0;
     }
 
+    /** Whether it is the count of that window. */
+    boolean isWindow(long windowStart, long windowSize) {
+        return start == windowStart && size == windowSize;
+    }
+
     static Count window(long start, long size, long used, long previous) {
         return new Count(start, size, used, previous, 0, Log.EMPTY);
     }

@@ -30,6 +30,16 @@ final class Exact {
         return ceiling.bitLength() < Long.SIZE ? ceiling.longValue() : Long.MAX_VALUE;
     }
 
+    /** A difference in other units: rounded away from zero if it is positive, towards it if not. */
+    static long scaled(long difference, long units, long perOldUnits) {
+        if (units == perOldUnits) {
+            return difference;
+        }
+        return difference >= 0
+                ? ceilingOfProduct(difference, units, perOldUnits)
+                : -floorOfProduct(-difference, units, perOldUnits);
+    }
+
     /** What is left of an amount after a time in which so much of it goes each microsecond: never less than nothing. */
     static long leftAfter(long amount, long elapsed, long perMicro) {
         if (elapsed <= 0) {

@@ -112,7 +112,11 @@ public final class FixedWindow extends CountingAlgorithm {
     @Override
     Count roll(Count stored, long last, long now) {
         long start = bounds.startAt(now);
-        return Count.window(start, bounds.endAt(now) - start, last >= start ? stored.used() : 0, 0);
+        long size = bounds.endAt(now) - start;
+        if (stored.isWindow(start, size) && stored.previous() == 0) {
+            return stored;
+        }
+        return Count.window(start, size, last >= start ? stored.used() : 0, 0);
     }
 
     @Override

@@ -163,13 +163,13 @@ public final class LeakyBucket extends CountingAlgorithm {
 
     @Override
     Count add(Count count, Count before, Count after) {
-        long poured = after.tokens() - before.tokens();
+        long poured = Exact.scaled(after.tokens() - before.tokens(), unitsPerPermit, after.size());
         return Count.bucket(count.start(), unitsPerPermit, Math.max(0, Math.min(MOST, count.tokens() + poured)));
     }
 
     @Override
     Count known(Verdict verdict, long now) {
-        return Count.bucket(now, unitsPerPermit, Math.max(0, verdict.charge().tokens()));
+        return Count.bucket(now, unitsPerPermit, Math.max(0, verdict.tokens()));
     }
 
     @Override

@@ -65,6 +65,9 @@ public final class SlidingWindow extends CountingAlgorithm {
     @Override
     Count roll(Count stored, long last, long now) {
         long start = startAt(now);
+        if (stored.isWindow(start, size)) {
+            return stored;
+        }
         if (last >= start) {
             return Count.window(start, size, stored.used(), stored.previous());
         }

@@ -1,5 +1,7 @@
 package dev.ratelimit.algorithm;
 
+import dev.ratelimit.Limit;
+
 /**
  * All that a store keeps of one subject on one limit: a row of {@code rate_limits}. Times are microseconds since the epoch.
  *
@@ -31,5 +33,14 @@ public record State(
                 last - micros,
                 lastAllowed - micros,
                 expiresAt);
+    }
+
+    State allowedAt(long moment) {
+        return new State(algorithm, count, capacity, blockedUntil, last, moment, expiresAt);
+    }
+
+    /** This state with that charged which was charged elsewhere between two others, whether or not it has room. */
+    public State with(Debt debt, Limit limit, long now) {
+        return Check.of(limit, this, now, 0, 0, debt).unchanged();
     }
 }

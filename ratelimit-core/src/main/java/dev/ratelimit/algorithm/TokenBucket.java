@@ -122,13 +122,13 @@ public final class TokenBucket extends CountingAlgorithm {
 
     @Override
     Count add(Count count, Count before, Count after) {
-        long taken = before.tokens() - after.tokens();
+        long taken = Exact.scaled(before.tokens() - after.tokens(), unitsPerPermit, after.size());
         return Count.bucket(count.start(), unitsPerPermit, Math.max(-MOST, Math.min(full, count.tokens() - taken)));
     }
 
     @Override
     Count known(Verdict verdict, long now) {
-        return Count.bucket(now, unitsPerPermit, Math.min(full, verdict.charge().tokens()));
+        return Count.bucket(now, unitsPerPermit, Math.min(full, verdict.tokens()));
     }
 
     @Override

@@ -1,5 +1,7 @@
 package dev.ratelimit.algorithm;
 
+import dev.ratelimit.Limit;
+import dev.ratelimit.Micros;
 import dev.ratelimit.Outcome;
 
 /**
@@ -11,12 +13,60 @@ import dev.ratelimit.Outcome;
  * @param availableAt when it has room for the same request, absent other traffic; not later than now if it has
  * @param delay how long an admitted request waits for its turn
  * @param penaltyUntil the end of the penalty that the subject is under after this; zero if none
- * @param charge for a later settlement, if the request was charged
+ * @param at when the request was charged, by the clock of the row
+ * @param cost how much was charged, if it was: see {@link #charge()}
+ * @param tokens what a bucket holds after this, in units
  */
 public record Verdict(
-        Outcome outcome, long remaining, long resetAt, long availableAt, long delay, long penaltyUntil, Charge charge) {
+        Outcome outcome,
+        long remaining,
+        long resetAt,
+        long availableAt,
+        long delay,
+        long penaltyUntil,
+        long at,
+        long cost,
+        long tokens) {
+
+    public Verdict(
+            Outcome outcome,
+            long remaining,
+            long resetAt,
+            long availableAt,
+            long delay,
+            long penaltyUntil,
+            Charge charge) {
+        this(
+                outcome,
+                remaining,
+                resetAt,
+                availableAt,
+                delay,
+                penaltyUntil,
+                charge.at(),
+                charge.cost(),
+                charge.tokens());
+    }
+
+    /** The charge, for a later settlement; meaningful only if the request was charged. */
+    public Charge charge() {
+        return new Charge(at, cost, tokens);
+    }
 
     public boolean allowed() {
         return outcome == Outcome.ALLOWED;
+    }
+
+    /**
+     * The state of the subject as far as this answer tells: it never grants more than the true one.
+     *
+     * @param now when the answer was given
+     */
+    public State state(Limit limit, long now) {
+        CountingAlgorithm algorithm = CountingAlgorithm.of(limit);
+        Count count = algorithm.known(this, now);
+        long allowed = allowed() ? now : Math.max(0, availableAt - Micros.of(limit.minInterval()));
+        return new State(
+                algorithm.name(), count, limit.capacity(), penaltyUntil, now, limit.hasMinInterval() ? allowed : 0, 0);
     }
 }

@@ -45,7 +45,7 @@ final class StoredRule {
                 .response(new Response(row.responseStatus(), row.responseMessage(), retryAfter(row)))
                 .onFailure(
                         row.onFailure() == null
-                                ? FailurePolicy.OPEN
+                                ? FailurePolicy.LOCAL
                                 : one(FailurePolicy.class, row.ruleName(), "on_failure", row.onFailure()))
                 .build();
         requireNoExpression(rule);

@@ -6,9 +6,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Spares requests the wait for a store that is down. After a failure, requests are refused at once; one request each
- * interval is let through to see whether the store is back. A request that came too late is no failure of a store that
- * answers others, and neither is an overload: otherwise a flood could switch the limits off.
+ * Spares requests the wait for a store that is down. While it fails, requests do not ask it; one each interval does, to see
+ * whether the store is back. Only a failure of the store opens it: neither a request that is late, as on a busy machine, nor
+ * an overload does. Otherwise a flood could switch the limits off.
  */
 final class Breaker {
 
@@ -29,7 +29,7 @@ final class Breaker {
 
     /**
      * @param interval how long the store is left alone
-     * @param silence for how long it must not have answered anybody before a late answer counts as a failure
+     * @param silence for how long it must have failed, without an answer to anybody
      */
     Breaker(Duration interval, Duration silence) {
         this.intervalNanos = interval.toNanos();
@@ -62,6 +62,11 @@ final class Breaker {
         }
     }
 
+    /**
+     * The store has thrown an exception, or its connection was silent for too long.
+     *
+     * @param askedAt when it was asked
+     */
     void failed(UndecidedException failure, long askedAt) {
         if (failure.outcome() != Outcome.FAILED) {
             return;

@@ -13,13 +13,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
-/** What the caller is told, made from what the store has answered. */
+/** Makes decisions of answers. */
 final class Decisions {
 
     /** Of a request that asks for nothing. */
-    static final Decision NOTHING_ASKED =
-            new Decision(Outcome.ALLOWED, true, Instant.EPOCH, List.of(), Duration.ZERO, null);
+    static final Decision NOTHING_ASKED = new Decision(Outcome.ALLOWED, true, 0, List.of(), Duration.ZERO, null);
 
     private Decisions() {}
 
@@ -30,17 +30,28 @@ final class Decisions {
                 demand.limit(),
                 Outcome.ALLOWED,
                 served.remaining(),
-                Micros.toInstant(served.verdict().resetAt()),
+                served.verdict().resetAt(),
                 Duration.ZERO,
                 Duration.ZERO,
                 null,
                 true);
-        return new Decision(
-                Outcome.ALLOWED, true, Micros.toInstant(served.clock()), List.of(limit), Duration.ZERO, null);
+        return new Decision(Outcome.ALLOWED, true, served.clock(), List.of(limit), Duration.ZERO, null);
     }
 
     /** Of a request that the store has answered. */
     static Decision of(LimitRequest request, List<Demand> demands, Answer answer) {
+        return of(request, demands, answer, null);
+    }
+
+    /**
+     * Of a request that was answered, by the store or by this instance.
+     *
+     * @param failure why the store has not answered, or {@code null}
+     */
+    static Decision of(LimitRequest request, List<Demand> demands, Answer answer, @Nullable Throwable failure) {
+        if (demands.size() == 1) {
+            return of(request, demands.get(0), answer, failure);
+        }
         List<LimitDecision> decisions = new ArrayList<>(demands.size());
         Outcome outcome = Outcome.ALLOWED;
         Duration retryAfter = Duration.ZERO;
@@ -51,10 +62,29 @@ final class Decisions {
             retryAfter = one.retryAfter().compareTo(retryAfter) > 0 ? one.retryAfter() : retryAfter;
         }
         boolean allowed = outcome == Outcome.ALLOWED;
-        if (!allowed && retryAfter.compareTo(request.retryAfterFloor()) < 0) {
-            retryAfter = request.retryAfterFloor();
-        }
-        return new Decision(outcome, allowed, Micros.toInstant(answer.now()), decisions, retryAfter, null);
+        return new Decision(
+                outcome,
+                allowed,
+                answer.now(),
+                decisions,
+                allowed ? Duration.ZERO : longer(retryAfter, request.retryAfterFloor()),
+                failure);
+    }
+
+    /** Of a request on one limit. */
+    static Decision of(LimitRequest request, Demand demand, Answer answer, @Nullable Throwable failure) {
+        LimitDecision only = of(demand, answer.first(), answer.now());
+        return new Decision(
+                only.outcome(),
+                only.allowed(),
+                answer.now(),
+                List.of(only),
+                only.allowed() ? Duration.ZERO : longer(only.retryAfter(), request.retryAfterFloor()),
+                failure);
+    }
+
+    private static Duration longer(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? other : one;
     }
 
     static LimitDecision of(Demand demand, Verdict verdict, long now) {
@@ -63,19 +93,19 @@ final class Decisions {
                 demand.limit(),
                 verdict.outcome(),
                 verdict.remaining(),
-                Micros.toInstant(verdict.resetAt()),
+                verdict.resetAt(),
                 verdict.allowed() ? Duration.ZERO : Micros.toDuration(verdict.availableAt() - now),
-                Micros.toDuration(verdict.delay()),
+                verdict.delay() == 0 ? Duration.ZERO : Micros.toDuration(verdict.delay()),
                 verdict.penaltyUntil() == 0 ? null : Micros.toInstant(verdict.penaltyUntil()));
     }
 
-    /** Of a request that nobody has decided. */
+    /** Of a request that nobody has decided: the policy is open or closed. */
     static Decision undecided(LimitRequest request, UndecidedException e) {
         boolean open = request.onFailure() == FailurePolicy.OPEN;
         return new Decision(
                 e.outcome(),
                 open,
-                Instant.now(),
+                Micros.of(Instant.now()),
                 List.of(),
                 open ? Duration.ZERO : request.retryAfterFloor(),
                 e.reason());

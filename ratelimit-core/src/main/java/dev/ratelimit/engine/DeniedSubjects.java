@@ -69,7 +69,7 @@ final class DeniedSubjects {
     private record Denial(
             Limit limit,
             Outcome outcome,
-            Instant resetAt,
+            long resetAt,
             long availableAt,
             @Nullable Instant penaltyUntil,
             long now,
@@ -133,7 +133,7 @@ final class DeniedSubjects {
         return new Decision(
                 one.outcome(),
                 false,
-                Micros.toInstant(clock),
+                clock,
                 List.of(one),
                 one.retryAfter().compareTo(floor) < 0 ? floor : one.retryAfter(),
                 null);
@@ -162,7 +162,7 @@ final class DeniedSubjects {
         // Without a penalty, a limit that is not known of might count this as a violation.
         return decisions.isEmpty() || (mayViolate && outcome != Outcome.BLOCKED)
                 ? null
-                : new Decision(outcome, false, Micros.toInstant(latest), decisions, retryAfter, null);
+                : new Decision(outcome, false, latest, decisions, retryAfter, null);
     }
 
     private @Nullable Denial find(LimitRequest.Item item, Limit limit, long nanos) {
@@ -222,7 +222,7 @@ final class DeniedSubjects {
         Denial denial = new Denial(
                 demand.limit(),
                 verdict.penaltyUntil() == 0 ? Outcome.THROTTLED : Outcome.BLOCKED,
-                Micros.toInstant(verdict.resetAt()),
+                verdict.resetAt(),
                 verdict.availableAt(),
                 verdict.penaltyUntil() == 0 ? null : Micros.toInstant(verdict.penaltyUntil()),
                 now,

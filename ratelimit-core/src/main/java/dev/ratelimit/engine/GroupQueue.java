@@ -2,6 +2,7 @@ package dev.ratelimit.engine;
 
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.LockedKeysException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.StateKey;
 import java.time.Duration;
@@ -15,6 +16,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Combines callers into groups.
@@ -36,8 +39,13 @@ import java.util.function.Consumer;
  */
 final class GroupQueue {
 
+    private static final Logger log = LoggerFactory.getLogger(GroupQueue.class);
+
     /** A call has a cost of its own, as large as that of about eight requests in it; with so many it is a small part. */
     static final int WORTH_ANOTHER = 24;
+
+    /** How many debts are brought to the store with a group. */
+    private static final int DEBTS_AT_ONCE = 16;
 
     /** Much longer than a group takes that is not stuck. */
     static final Duration PATIENCE = Duration.ofMillis(10);
@@ -48,6 +56,8 @@ final class GroupQueue {
     private final int maxWaiting;
     private final Executor workers;
     private final Breaker breaker;
+    private final LocalDecisions local;
+    private final LockedKeys locked;
     private final long patienceNanos;
 
     private final ReentrantLock mutex = new ReentrantLock();
@@ -65,18 +75,30 @@ final class GroupQueue {
     /**
      * @param patience how long somebody waits before a group goes that is not worth its call otherwise
      */
-    GroupQueue(LimitStore store, Grouping grouping, Executor workers, Breaker breaker, Duration patience) {
+    GroupQueue(
+            LimitStore store,
+            Grouping grouping,
+            Executor workers,
+            Breaker breaker,
+            LocalDecisions local,
+            Duration patience) {
         this.store = store;
         this.mostGroups = grouping.groupsInFlight();
         this.maxGroupSize = grouping.maxGroupSize();
         this.maxWaiting = grouping.maxWaiting();
         this.workers = workers;
         this.breaker = breaker;
+        this.local = local;
+        this.locked = new LockedKeys(grouping.deadline());
         this.patienceNanos = patience.toNanos();
     }
 
     Answer submit(Operation operation, long deadlineNanos) throws UndecidedException {
-        Pending pending = new Pending(operation);
+        return submit(new Pending(operation), deadlineNanos);
+    }
+
+    /** Waits for the answer until the deadline; a caller that leads a group, until the store has answered. */
+    Answer submit(Pending pending, long deadlineNanos) throws UndecidedException {
         long now = System.nanoTime();
         if (deadlineNanos - now <= 0) {
             throw UndecidedException.late();
@@ -109,7 +131,7 @@ final class GroupQueue {
         }
     }
 
-    /** What who has come is to do. */
+    /** What an arriving caller should do. */
     private enum Turn {
         /** Ask the store, as a group of its own. */
         LEAD,
@@ -119,6 +141,7 @@ final class GroupQueue {
     }
 
     private Turn enter(Pending pending, boolean mayLead) throws UndecidedException {
+        locked.check(pending.keys);
         mutex.lock();
         try {
             if (groups > 0 && waiting.size() >= maxWaiting) {
@@ -254,17 +277,70 @@ final class GroupQueue {
     }
 
     private void askStore(List<Pending> group) {
+        List<Pending> sent = local.send(group);
         try {
-            List<Operation> operations = new ArrayList<>(group.size());
-            for (Pending pending : group) {
-                operations.add(pending.operation);
+            List<Pending> asking = sent;
+            while (!asking.isEmpty()) {
+                asking = ask(asking);
             }
-            List<Answer> answers = store.decide(operations);
+        } finally {
+            local.returned(sent);
+        }
+    }
+
+    /**
+     * @return those that are to be asked again, since others of the group were in their way
+     */
+    private List<Pending> ask(List<Pending> group) {
+        long askedAt = System.nanoTime();
+        try {
+            List<Answer> answers =
+                    store.decide(group.stream().map(Pending::sent).toList());
             // Here, and not where the answers arrive: a store that answers is not down because its callers have left.
             breaker.succeeded();
+            List<Operation> takenBack = local.answered(group, answers);
             Pending.complete(group, answers::get);
+            submitQuietly(takenBack);
+            submitQuietly(local.due(DEBTS_AT_ONCE));
+            return List.of();
+        } catch (LockedKeysException e) {
+            return askWithout(e, group);
         } catch (Throwable e) { // a store in another language may throw what it does not declare
-            Pending.complete(group, place -> e);
+            breaker.failed(UndecidedException.failed(e), askedAt);
+            fail(group, e);
+            return List.of();
+        }
+    }
+
+    private void fail(List<Pending> group, Throwable e) {
+        local.failed(group);
+        Pending.complete(group, place -> e);
+    }
+
+    /** Somebody holds the state of a few subjects: the others need not wait for that. */
+    private List<Pending> askWithout(LockedKeysException e, List<Pending> group) {
+        locked.add(e);
+        List<Pending> stuck = new ArrayList<>();
+        List<Pending> rest = new ArrayList<>();
+        for (Pending pending : group) {
+            (Collections.disjoint(pending.keys, e.keys()) ? rest : stuck).add(pending);
+        }
+        if (stuck.isEmpty()) {
+            fail(group, e);
+            return List.of();
+        }
+        fail(stuck, e);
+        return rest;
+    }
+
+    /** Asks for something that nobody waits for. */
+    private void submitQuietly(List<Operation> operations) {
+        for (Operation operation : operations) {
+            try {
+                submitLater(new Pending(operation, answer -> {}));
+            } catch (UndecidedException e) {
+                log.debug("A charge could not be corrected yet: {}", e.getMessage());
+            }
         }
     }
 
@@ -316,7 +392,7 @@ final class GroupQueue {
     }
 
     /** Who has waited for too long is not sent to the store any more. */
-    private void leave(Pending pending) {
+    void leave(Pending pending) {
         mutex.lock();
         try {
             if (waiting.remove(pending) && ready > 0 && isReady(pending)) {

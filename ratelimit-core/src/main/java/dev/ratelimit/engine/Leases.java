@@ -72,6 +72,7 @@ final class Leases {
     /**
      * @param isCurrent whether a limit is still what its name stands for
      * @param deadline how long the store may take for an answer
+     * @param nanoTime measures how long a lease is held
      */
     Leases(WorkQueue store, Predicate<Limit> isCurrent, Duration deadline, LongSupplier nanoTime) {
         this.store = store;
@@ -104,6 +105,7 @@ final class Leases {
     /**
      * Serves the request, if it can be without asking the store for it alone.
      *
+     * @param deadlineNanos until when to wait, in the time of {@link System#nanoTime()}
      * @return {@code null} if the store is to be asked
      */
     @Nullable
@@ -148,7 +150,7 @@ final class Leases {
         boolean interrupted = Thread.interrupted();
         hot.waiting++;
         try {
-            long left = deadlineNanos - nanoTime.getAsLong();
+            long left = deadlineNanos - System.nanoTime();
             return left > 0 && hot.changed.awaitNanos(left) > 0;
         } catch (InterruptedException e) {
             interrupted = true;
@@ -173,43 +175,102 @@ final class Leases {
 
     /** Takes a lease and serves the request from it. The lock is not held while the store is asked. */
     private @Nullable Served take(Hot hot, Demand demand, long deadlineNanos) {
-        long permits = size(hot, demand);
-        HeldLease before = hot.held;
-        boolean usedUp = before != null && !before.lapsed();
-        hot.taking = true;
+        Taking taking = begin(hot, demand);
         hot.lock.unlock();
         Answer answer = null;
-        long askedNanos = nanoTime.getAsLong();
         try {
-            CompletableFuture<Answer> asked = store.ask(
-                    new Operation(Kind.DECIDE, List.of(new Demand(demand.subject(), demand.limit(), permits))));
-            answer = await(asked, deadlineNanos - askedNanos);
+            CompletableFuture<Answer> asked = store.ask(taking.operation());
+            answer = await(asked, deadlineNanos - System.nanoTime());
             if (answer == null) {
                 // The request asks for itself, and is told.
-                var unused = asked.thenAccept(late -> giveBackAll(demand, late, askedNanos));
+                var unused = asked.thenAccept(late -> giveBackAll(demand, late, taking.askedNanos));
             }
         } finally {
             hot.lock.lock();
             hot.taking = false;
             hot.changed.signalAll();
         }
+        return end(taking, answer);
+    }
+
+    /** A lease that is being taken. */
+    private record Taking(
+            Hot hot, Demand demand, long permits, @Nullable HeldLease before, long askedNanos) {
+
+        Operation operation() {
+            return new Operation(Kind.DECIDE, List.of(new Demand(demand.subject(), demand.limit(), permits)));
+        }
+    }
+
+    /** The lock must be held. */
+    private Taking begin(Hot hot, Demand demand) {
+        hot.taking = true;
+        return new Taking(hot, demand, size(hot, demand), hot.held, nanoTime.getAsLong());
+    }
+
+    /** The lock must be held. */
+    private @Nullable Served end(Taking taking, @Nullable Answer answer) {
+        Hot hot = taking.hot;
+        Demand demand = taking.demand;
+        HeldLease before = taking.before;
         if (answer == null) {
             hot.remaining = 0;
             return null;
         }
-        Verdict verdict = answer.verdicts().get(0);
+        Verdict verdict = answer.first();
         hot.remaining = verdict.remaining();
         if (!answer.allowed() || hot.dropped) {
             return null;
         }
-        hot.auto = usedUp ? Math.min(MOST_AUTO, 2 * permits) : Math.max(1, permits / 2);
-        HeldLease taken = new HeldLease(demand.limit(), verdict, answer.now(), askedNanos);
+        boolean usedUp = before != null && !before.lapsed();
+        hot.auto = usedUp ? Math.min(MOST_AUTO, 2 * taking.permits) : Math.max(1, taking.permits / 2);
+        HeldLease taken = new HeldLease(demand.limit(), verdict, answer.now(), taking.askedNanos);
         if (before != null && hot.held == before && before.left() > 0) {
             var unused = giveBack(demand.subject(), before);
         }
         hot.held = taken;
         long nanos = nanoTime.getAsLong();
         return taken.serve(demand.cost(), nanos) ? new Served(verdict, taken.remaining(), taken.clock(nanos)) : null;
+    }
+
+    /**
+     * Serves the request without waiting for anybody. If a lease is to be taken, the request that takes it is served with it;
+     * while another takes it, the store is asked.
+     *
+     * @return with {@code null} if the store is to be asked
+     */
+    CompletableFuture<@Nullable Served> serveLater(Demand demand) {
+        Hot hot = subjects.get(demand.key());
+        if (hot == null || closed) {
+            return CompletableFuture.completedFuture(null);
+        }
+        Taking taking;
+        hot.lock.lock();
+        try {
+            HeldLease held = hot.held;
+            boolean ofAnother = held != null && !held.isOf(demand.limit());
+            long nanos = nanoTime.getAsLong();
+            if (held != null && !ofAnother && held.serve(demand.cost(), nanos)) {
+                return CompletableFuture.completedFuture(
+                        new Served(held.verdict(), held.remaining(), held.clock(nanos)));
+            }
+            if (ofAnother || hot.dropped || hot.taking || size(hot, demand) < 2 * demand.cost()) {
+                return CompletableFuture.completedFuture(null);
+            }
+            taking = begin(hot, demand);
+        } finally {
+            hot.lock.unlock();
+        }
+        return store.ask(taking.operation()).handle((answer, failure) -> {
+            hot.lock.lock();
+            try {
+                hot.taking = false;
+                hot.changed.signalAll();
+                return end(taking, answer);
+            } finally {
+                hot.lock.unlock();
+            }
+        });
     }
 
     /** The answer; {@code null} if there is none, or none in time. An interrupt does not end the wait. */
@@ -235,9 +296,8 @@ final class Leases {
 
     private void giveBackAll(Demand demand, Answer late, long askedNanos) {
         if (late.allowed()) {
-            var unused = giveBack(
-                    demand.subject(),
-                    new HeldLease(demand.limit(), late.verdicts().get(0), late.now(), askedNanos));
+            var unused =
+                    giveBack(demand.subject(), new HeldLease(demand.limit(), late.first(), late.now(), askedNanos));
         }
     }
 

@@ -36,6 +36,8 @@ final class Pending {
     /** Who is told instead, if nobody waits. */
     private final @Nullable Consumer<Object> later;
 
+    private final boolean orHere;
+
     /** An {@link Answer} or a {@link Throwable}. */
     private final AtomicReference<@Nullable Object> result = new AtomicReference<>();
 
@@ -43,14 +45,29 @@ final class Pending {
     private List<Pending> group = List.of();
     private int place;
 
+    // Guarded by the lock of LocalDecisions.
+    private @Nullable Operation sent;
+    private boolean atStore;
+    private @Nullable Answer storeAnswer;
+    private @Nullable Answer foreseen;
+    private @Nullable Answer decidedHere;
+
     Pending(Operation operation) {
         this(operation, null);
     }
 
     Pending(Operation operation, @Nullable Consumer<Object> later) {
+        this(operation, later, false);
+    }
+
+    /**
+     * @param orHere whether this process decides it if the store does not
+     */
+    Pending(Operation operation, @Nullable Consumer<Object> later, boolean orHere) {
         this.operation = operation;
         this.keys = keys(operation.demands());
         this.later = later;
+        this.orHere = orHere;
     }
 
     private static List<StateKey> keys(List<Operation.Demand> demands) {
@@ -133,5 +150,66 @@ final class Pending {
             return answer;
         }
         throw UndecidedException.failed((Throwable) Objects.requireNonNull(result.get()));
+    }
+
+    void send(Operation prepared) {
+        sent = prepared;
+        atStore = true;
+    }
+
+    /** The demand as it was sent, with the debt that it carries. */
+    Operation.Demand sentDemand(int number) {
+        return Objects.requireNonNull(sent).demands().get(number);
+    }
+
+    /** The operation as it was sent. */
+    Operation sent() {
+        return Objects.requireNonNull(sent);
+    }
+
+    boolean isAtStore() {
+        return atStore;
+    }
+
+    void answered(Answer answer) {
+        storeAnswer = answer;
+        atStore = false;
+    }
+
+    void failed() {
+        atStore = false;
+    }
+
+    /** Whether this process decides it if the store does not. */
+    boolean isDecidedHereOtherwise() {
+        return orHere;
+    }
+
+    @Nullable
+    Answer storeAnswer() {
+        return storeAnswer;
+    }
+
+    void foresee(@Nullable Answer answer) {
+        foreseen = answer;
+    }
+
+    /** The answer that the store will give as far as this process knows; {@code null} while nobody has asked for it. */
+    @Nullable
+    Answer foreseen() {
+        return foreseen;
+    }
+
+    void decidedHere(Answer answer) {
+        decidedHere = answer;
+    }
+
+    @Nullable
+    Answer decidedHere() {
+        return decidedHere;
+    }
+
+    boolean isDecidedHere() {
+        return decidedHere != null;
     }
 }

@@ -1,8 +1,6 @@
 package dev.ratelimit.engine;
 
-import dev.ratelimit.DecisionListener;
 import dev.ratelimit.Limit;
-import dev.ratelimit.LimitDecision;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.store.Answer;
@@ -18,19 +16,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What is only tried: limits of rules in shadow, and the candidates of limits. They are decided by the workers, after
- * the request they belong to, each on its own; listeners are told, and nobody waits. What finds no room in the queue,
- * or a store that is down, is left out: the report has a gap, the request has no delay.
+ * Trials: limits of rules in shadow, and the candidates of limits. The workers decide them after the request they belong to,
+ * each on its own; listeners are told, and nobody waits. A trial that finds no room in the queue, or a store that is down, is
+ * left out: the report has a gap, the request has no delay.
  */
 final class Shadows {
 
     private static final Logger log = LoggerFactory.getLogger(Shadows.class);
 
     private final WorkQueue queue;
-    private final List<DecisionListener> listeners;
+    private final Listeners listeners;
     private final Charges none = new Charges(List.of());
 
-    Shadows(WorkQueue queue, List<DecisionListener> listeners) {
+    Shadows(WorkQueue queue, Listeners listeners) {
         this.queue = queue;
         this.listeners = listeners;
     }
@@ -48,8 +46,7 @@ final class Shadows {
 
         void settle(long cost) {
             for (Charge charge : charges) {
-                var unused = charge.answer.thenAccept(
-                        answer -> settle(charge.demand, answer.verdicts().get(0), cost));
+                var unused = charge.answer.thenAccept(answer -> settle(charge.demand, answer.first(), cost));
             }
         }
 
@@ -93,6 +90,13 @@ final class Shadows {
         return new Charges(charges);
     }
 
+    /** The same for a request on one limit. */
+    void decideBeside(LimitRequest request, Demand demand) {
+        if (demand.limit().candidate() != null || !request.shadows().isEmpty()) {
+            decide(request, List.of(demand.limit()));
+        }
+    }
+
     private static boolean hasCandidate(List<Limit> asked) {
         for (int i = 0; i < asked.size(); i++) {
             if (asked.get(i).candidate() != null) {
@@ -105,7 +109,7 @@ final class Shadows {
     private Charges.Charge decide(Demand demand, @Nullable String rule) {
         CompletableFuture<Answer> answered = new CompletableFuture<>();
         submit(new Operation(Kind.DECIDE, List.of(demand)), answer -> {
-            tell(Decisions.of(demand, answer.verdicts().get(0), answer.now()), rule);
+            listeners.tried(Decisions.of(demand, answer.first(), answer.now()), rule);
             answered.complete(answer);
         });
         return new Charges.Charge(demand, answered);
@@ -131,15 +135,5 @@ final class Shadows {
                 log.debug("What was to be tried was left out: {}", failure.getMessage());
             }
         });
-    }
-
-    private void tell(LimitDecision decision, @Nullable String rule) {
-        for (DecisionListener listener : listeners) {
-            try {
-                listener.tried(decision, rule);
-            } catch (RuntimeException | Error e) {
-                log.warn("A listener failed on a limit that is only tried: {}", e.getMessage(), e);
-            }
-        }
     }
 }

@@ -7,8 +7,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Says in the log when decisions can no longer be had and when they can again: one line for each change. Where some can be
- * had and others not, as when one row is locked, they cannot.
+ * Logs when the store stops deciding and when it decides again: one line for each change. While some requests are decided and
+ * others are not, as when one row is locked, it does not.
  */
 final class StoreHealth {
 
@@ -29,7 +29,7 @@ final class StoreHealth {
         if (failing.get()
                 && nanoTime.getAsLong() - lastFailureNanos >= STEADY_NANOS
                 && failing.compareAndSet(true, false)) {
-            log.info("Rate limits are decided again");
+            log.info("The store decides rate limits again");
         }
     }
 
@@ -37,7 +37,7 @@ final class StoreHealth {
         lastFailureNanos = nanoTime.getAsLong();
         if (failing.compareAndSet(false, true)) {
             log.warn(
-                    "Rate limits cannot be decided, the failure policy of each request applies: {}",
+                    "The store does not decide rate limits; on-failure applies to each request: {}",
                     e.getMessage(),
                     e.getCause());
         }

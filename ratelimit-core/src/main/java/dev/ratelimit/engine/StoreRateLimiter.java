@@ -2,6 +2,7 @@ package dev.ratelimit.engine;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.DecisionListener;
+import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Limits;
@@ -15,167 +16,379 @@ import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.StateKey;
-import java.time.Duration;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * The rate limiter over a store. Requests that wait at the same moment are decided in one call of the store; see
- * {@link GroupQueue}.
+ * The rate limiter over a store.
+ *
+ * <ol>
+ *   <li>The limits of the request are found ({@link LimitResolution}).
+ *   <li>A denial that is remembered, or a lease that is held, answers at once ({@link LocalMemory}).
+ *   <li>Otherwise the store is asked, together with all requests that wait at the same moment ({@link StoreCalls}).
+ *   <li>If the store is unavailable, the failure policy of the request applies; by default this instance decides
+ *       ({@link LocalDecisions}).
+ *   <li>Listeners are told, and trials are decided ({@link Shadows}).
+ * </ol>
+ *
+ * A store that decides in memory is asked directly: the second and the fourth step are left out.
  */
 public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
-
-    private static final Logger log = LoggerFactory.getLogger(StoreRateLimiter.class);
 
     /** Enough for a flood from many addresses, in a few megabytes. */
     public static final int DEFAULT_REMEMBERED_DENIALS = 10_000;
 
-    /** How long a store that has failed is left alone before it is asked again. */
-    private static final Duration BREAK = Duration.ofSeconds(1);
-
-    private final Limits limits;
-    private final GroupQueue queue;
-    private final ThreadPoolExecutor workers;
-    private final Duration deadline;
-    private final List<DecisionListener> listeners;
-    private final Breaker breaker;
-    private final StoreHealth health;
+    private final LimitStore store;
+    private final boolean immediate;
+    private final LimitResolution resolution;
+    private final StoreCalls calls;
+    private final LocalDecisions local;
+    private final LocalMemory memory;
+    private final Listeners listeners;
     private final Shadows shadows;
-    private final DeniedSubjects denied;
-    private final boolean leasing;
-    private final Leases leases;
     private final LongSupplier nanoTime;
 
-    public StoreRateLimiter(LimitStore store, Limits limits) {
-        this(store, limits, Grouping.DEFAULT.withGroupsInFlight(store.groupsAtOnce()));
+    private StoreRateLimiter(Builder settings) {
+        this.store = settings.store;
+        this.immediate = store.isImmediate();
+        this.nanoTime = settings.nanoTime;
+        this.resolution = new LimitResolution(settings.limits);
+        this.listeners = new Listeners(settings.listeners);
+        this.local = new LocalDecisions(settings.instances, store.clock());
+        this.calls = new StoreCalls(store, settings.grouping, local);
+        this.shadows = new Shadows(calls::submitLater, listeners);
+        this.memory = new LocalMemory(
+                new DeniedSubjects(settings.rememberedDenials, nanoTime),
+                new Leases(calls::submitLater, resolution::isCurrent, settings.grouping.deadline(), nanoTime));
     }
 
-    public StoreRateLimiter(LimitStore store, Limits limits, Grouping grouping) {
-        this(store, limits, grouping, List.of());
+    /** A limiter over the store, which is not closed with it. */
+    public static Builder builder(LimitStore store, Limits limits) {
+        return new Builder(store, limits);
     }
 
-    /** The store is not closed with the limiter: it belongs to whoever made it. */
-    public StoreRateLimiter(LimitStore store, Limits limits, Grouping grouping, List<DecisionListener> listeners) {
-        this(store, limits, grouping, listeners, DEFAULT_REMEMBERED_DENIALS);
-    }
+    /** The settings of a limiter. Not thread-safe. */
+    public static final class Builder {
 
-    /**
-     * @param rememberedDenials how many denials are remembered, to be given again without asking the store; zero for none
-     */
-    public StoreRateLimiter(
-            LimitStore store,
-            Limits limits,
-            Grouping grouping,
-            List<DecisionListener> listeners,
-            int rememberedDenials) {
-        this(store, limits, grouping, listeners, rememberedDenials, true, nanos(store.clock()));
-    }
+        private final LimitStore store;
+        private final Limits limits;
+        private Grouping grouping;
+        private List<DecisionListener> listeners = List.of();
+        private int rememberedDenials = DEFAULT_REMEMBERED_DENIALS;
+        private int instances = 1;
+        private LongSupplier nanoTime;
 
-    /**
-     * @param leasing whether permits may be taken in advance
-     * @param nanoTime what measures the time since an answer
-     */
-    StoreRateLimiter(
-            LimitStore store,
-            Limits limits,
-            Grouping grouping,
-            List<DecisionListener> listeners,
-            int rememberedDenials,
-            boolean leasing,
-            LongSupplier nanoTime) {
-        this.leasing = leasing;
-        this.limits = limits;
-        this.listeners = List.copyOf(listeners);
-        this.denied = new DeniedSubjects(rememberedDenials, nanoTime);
-        this.leases = new Leases(this::submitLater, this::isCurrent, grouping.deadline(), nanoTime);
-        this.nanoTime = nanoTime;
-        this.health = new StoreHealth(nanoTime);
-        this.deadline = grouping.deadline();
-        this.breaker = new Breaker(BREAK, deadline);
-        this.shadows = new Shadows(this::submitLater, this.listeners);
-        // No more than one works for each group; but one that has just left may still be on its way back.
-        this.workers = new ThreadPoolExecutor(
-                0, Integer.MAX_VALUE, 30, TimeUnit.SECONDS, new SynchronousQueue<>(), workerThreads());
-        this.queue = new GroupQueue(store, grouping, workers, breaker, GroupQueue.PATIENCE);
-    }
+        private Builder(LimitStore store, Limits limits) {
+            this.store = store;
+            this.limits = limits;
+            // A store that is a mock in a test of the application says zero.
+            this.grouping = Grouping.DEFAULT.withGroupsInFlight(Math.max(1, store.groupsAtOnce()));
+            InstantSource clock = store.clock();
+            this.nanoTime = clock == null ? System::nanoTime : () -> Micros.of(clock.instant()) * 1_000;
+        }
 
-    private static LongSupplier nanos(@Nullable InstantSource clock) {
-        return clock == null ? System::nanoTime : () -> Micros.of(clock.instant()) * 1_000;
-    }
+        /** How requests are combined, and how long one waits at most. */
+        public Builder grouping(Grouping requests) {
+            this.grouping = requests;
+            return this;
+        }
 
-    private static ThreadFactory workerThreads() {
-        AtomicInteger number = new AtomicInteger();
-        return work -> {
-            Thread thread = new Thread(work, "ratelimit-group-" + number.incrementAndGet());
-            thread.setDaemon(true);
-            return thread;
-        };
+        public Builder listeners(List<DecisionListener> all) {
+            this.listeners = all;
+            return this;
+        }
+
+        /** How many denials are remembered, to be given again without asking the store; zero for none. */
+        public Builder rememberedDenials(int most) {
+            this.rememberedDenials = most;
+            return this;
+        }
+
+        /** How many instances share the store: while it is unavailable, each grants its share of a limit. */
+        public Builder instances(int number) {
+            if (number < 1) {
+                throw new IllegalArgumentException("instances is " + number + "; write a whole number of at least 1");
+            }
+            this.instances = number;
+            return this;
+        }
+
+        /** Measures the time since an answer, by the clock of the store unless it is given. */
+        Builder nanoTime(LongSupplier time) {
+            this.nanoTime = time;
+            return this;
+        }
+
+        public StoreRateLimiter build() {
+            return new StoreRateLimiter(this);
+        }
     }
 
     @Override
     public Decision decide(LimitRequest request) {
-        List<Limit> current = limits(request);
-        Decision decision = current.isEmpty() ? Decisions.NOTHING_ASKED : decide(request, current);
-        shadows.decide(request, current);
+        if (immediate) {
+            return decideImmediately(request);
+        }
+        List<Limit> limits = resolution.limits(request);
+        Decision decision = limits.isEmpty() ? Decisions.NOTHING_ASKED : decide(request, limits);
+        shadows.decide(request, limits);
         return decision;
     }
 
-    private Decision decide(LimitRequest request, List<Limit> current) {
-        long start = nanoTime.getAsLong();
-        Decision known = denied.denial(request, current, start);
-        if (known != null) {
-            tellListeners(request, known, start);
-            return known;
+    private Decision decideImmediately(LimitRequest request) {
+        long start = listeners.isEmpty() ? 0 : System.nanoTime();
+        if (request.items().size() == 1) {
+            Demand demand = resolution.demand(request);
+            Decision decision = Decisions.of(request, demand, store.decide(demand), null);
+            listeners.decided(request, decision, start);
+            shadows.decideBeside(request, demand);
+            return decision;
         }
-        return decideAnew(request, demands(request, current), start);
+        List<Limit> limits = resolution.limits(request);
+        Decision decision = ask(request, Kind.DECIDE, resolution.demands(request, limits), start)
+                .decision();
+        if (!limits.isEmpty()) {
+            listeners.decided(request, decision, start);
+        }
+        shadows.decide(request, limits);
+        return decision;
+    }
+
+    private Decision decide(LimitRequest request, List<Limit> limits) {
+        long start = System.nanoTime();
+        Decision known = memory.denials.denial(request, limits, nanoTime.getAsLong());
+        Decision decision = known != null ? known : decideAnew(request, resolution.demands(request, limits), start);
+        listeners.decided(request, decision, start);
+        return decision;
     }
 
     private Decision decideAnew(LimitRequest request, List<Demand> demands, long start) {
-        boolean leased = leasing
-                && demands.size() == 1
-                && !demands.get(0).limit().lease().isNone();
-        if (leased) {
-            Leases.Served served = leases.serve(demands.get(0), start + deadline.toNanos());
+        if (isLeased(demands)) {
+            Leases.Served served = memory.leases.serve(demands.get(0), calls.deadline(start));
             if (served != null) {
-                Decision decision = Decisions.of(demands.get(0), served);
-                tellListeners(request, decision, start);
-                return decision;
+                return Decisions.of(demands.get(0), served);
             }
         }
-        long mark = denied.mark();
-        Asked asked = ask(Kind.DECIDE, request, demands, leased ? nanoTime.getAsLong() - start : 0);
-        Answer answer = asked.answer();
-        if (answer != null) {
-            if (leased) {
-                leases.learn(demands.get(0), answer.verdicts().get(0));
-            }
-            if (!answer.allowed()) {
-                denied.remember(demands, answer, mark, start);
-            }
+        Question question = new Question(demands);
+        return question.learned(ask(request, Kind.DECIDE, demands, start)).decision();
+    }
+
+    private static boolean isLeased(List<Demand> demands) {
+        return demands.size() == 1 && !demands.get(0).limit().lease().isNone();
+    }
+
+    /** A request that goes to the store, with the moment before: an answer from before a reset must not be remembered. */
+    private final class Question {
+
+        private final List<Demand> demands;
+        private final long mark = memory.denials.mark();
+        private final long askedNanos = nanoTime.getAsLong();
+
+        Question(List<Demand> demands) {
+            this.demands = demands;
         }
-        return asked.decision();
+
+        /** Only answers of the store are remembered. */
+        Asked learned(Asked asked) {
+            Answer answer = asked.answer();
+            if (answer != null && asked.eras() == null) {
+                if (isLeased(demands)) {
+                    memory.leases.learn(demands.get(0), answer.first());
+                }
+                if (!answer.allowed()) {
+                    memory.denials.remember(demands, answer, mark, askedNanos);
+                }
+            }
+            return asked;
+        }
+    }
+
+    /**
+     * A request that was put to the store.
+     *
+     * @param answer {@code null} if the failure policy decided
+     * @param eras if this instance decided, the debts that hold what it has charged; else {@code null}
+     */
+    private record Asked(
+            Decision decision,
+            @Nullable Answer answer,
+            @Nullable Map<StateKey, Long> eras) {}
+
+    private Asked ask(LimitRequest request, Kind kind, List<Demand> demands, long start) {
+        if (demands.isEmpty()) {
+            return new Asked(Decisions.NOTHING_ASKED, null, null);
+        }
+        Operation operation = new Operation(kind, demands);
+        if (immediate) {
+            return answered(request, demands, store.decide(operation));
+        }
+        Pending pending = new Pending(operation, null, isDecidedHereOtherwise(request, kind));
+        try {
+            return answered(request, demands, calls.submit(pending, start));
+        } catch (UndecidedException e) {
+            return unanswered(request, pending, e);
+        }
+    }
+
+    private static boolean isDecidedHereOtherwise(LimitRequest request, Kind kind) {
+        return request.onFailure() == FailurePolicy.LOCAL && kind != Kind.RESET;
+    }
+
+    private static Asked answered(LimitRequest request, List<Demand> demands, Answer answer) {
+        return new Asked(Decisions.of(request, demands, answer), answer, null);
+    }
+
+    private Asked unanswered(LimitRequest request, Pending pending, UndecidedException e) {
+        if (!pending.isDecidedHereOtherwise()) {
+            return new Asked(Decisions.undecided(request, e), null, null);
+        }
+        LocalDecisions.Granted granted = local.decide(pending);
+        List<Demand> demands = pending.operation.demands();
+        return granted.eras() == null
+                ? answered(request, demands, granted.answer())
+                : new Asked(
+                        Decisions.of(request, demands, granted.answer(), e.reason()), granted.answer(), granted.eras());
     }
 
     @Override
     public Decision peek(LimitRequest request) {
-        return ask(Kind.PEEK, request, demands(request, limits(request))).decision();
+        List<Demand> demands = resolution.demands(request);
+        return ask(request, Kind.PEEK, demands, System.nanoTime()).decision();
+    }
+
+    @Override
+    public Reservation reserve(LimitRequest request) {
+        long start = System.nanoTime();
+        List<Limit> limits = resolution.limits(request);
+        List<Demand> demands = resolution.demands(request, limits);
+        memory.denials.reserving(demands);
+        Asked asked = ask(request, Kind.DECIDE, demands, start);
+        listeners.decided(request, asked.decision(), start);
+        return reservation(request, limits, demands, asked);
+    }
+
+    private Reservation reservation(LimitRequest request, List<Limit> limits, List<Demand> demands, Asked asked) {
+        Answer answer = asked.answer();
+        return new StoreReservation(
+                this,
+                asked.decision(),
+                demands,
+                answer == null ? List.of() : answer.verdicts(),
+                asked.eras(),
+                shadows.decide(request, limits));
+    }
+
+    /**
+     * Settles charges of this process or of the store.
+     *
+     * @param eras where they were charged: see {@link Asked}
+     * @return whether it was done
+     */
+    boolean settle(List<Demand> settlements, @Nullable Map<StateKey, Long> eras) {
+        List<Demand> stored = eras == null ? settlements : local.settle(settlements, eras);
+        if (stored.isEmpty()) {
+            return true;
+        }
+        Operation operation = new Operation(Kind.SETTLE, stored);
+        if (immediate) {
+            store.decide(operation);
+            return true;
+        }
+        try {
+            calls.submit(new Pending(operation), System.nanoTime());
+            return true;
+        } catch (UndecidedException e) {
+            return false;
+        }
+    }
+
+    boolean isCurrent(Limit limit) {
+        return resolution.isCurrent(limit);
+    }
+
+    @Override
+    public CompletionStage<Decision> decideAsync(LimitRequest request) {
+        long start = System.nanoTime();
+        List<Limit> limits = resolution.limits(request);
+        if (immediate || limits.isEmpty()) {
+            return CompletableFuture.completedStage(decide(request));
+        }
+        List<Demand> demands = resolution.demands(request, limits);
+        Decision known = memory.denials.denial(request, limits, nanoTime.getAsLong());
+        CompletableFuture<Decision> decided =
+                known != null ? CompletableFuture.completedFuture(known) : decideAnewAsync(request, demands, start);
+        return decided.thenApply(decision -> {
+                    listeners.decided(request, decision, start);
+                    shadows.decide(request, limits);
+                    return decision;
+                })
+                .minimalCompletionStage();
+    }
+
+    private CompletableFuture<Decision> decideAnewAsync(LimitRequest request, List<Demand> demands, long start) {
+        Question question = new Question(demands);
+        if (!isLeased(demands)) {
+            return askAsync(request, Kind.DECIDE, demands, start)
+                    .thenApply(asked -> question.learned(asked).decision());
+        }
+        return calls.offTheWorkers(memory.leases.serveLater(demands.get(0)), start)
+                .thenCompose(served -> {
+                    if (served != null) {
+                        return CompletableFuture.completedFuture(Decisions.of(demands.get(0), served));
+                    }
+                    return askAsync(request, Kind.DECIDE, demands, start)
+                            .thenApply(asked -> question.learned(asked).decision());
+                });
+    }
+
+    @Override
+    public CompletionStage<Decision> peekAsync(LimitRequest request) {
+        List<Demand> demands = resolution.demands(request);
+        return askAsync(request, Kind.PEEK, demands, System.nanoTime())
+                .thenApply(Asked::decision)
+                .minimalCompletionStage();
+    }
+
+    @Override
+    public CompletionStage<Reservation> reserveAsync(LimitRequest request) {
+        long start = System.nanoTime();
+        List<Limit> limits = resolution.limits(request);
+        List<Demand> demands = resolution.demands(request, limits);
+        memory.denials.reserving(demands);
+        return askAsync(request, Kind.DECIDE, demands, start)
+                .thenApply(asked -> {
+                    listeners.decided(request, asked.decision(), start);
+                    return reservation(request, limits, demands, asked);
+                })
+                .minimalCompletionStage();
+    }
+
+    private CompletableFuture<Asked> askAsync(LimitRequest request, Kind kind, List<Demand> demands, long start) {
+        if (immediate || demands.isEmpty()) {
+            return CompletableFuture.completedFuture(ask(request, kind, demands, start));
+        }
+        return calls.submitAsync(new Operation(kind, demands), isDecidedHereOtherwise(request, kind), start)
+                .thenApply(told -> {
+                    UndecidedException undecided = told.undecided();
+                    return undecided == null
+                            ? answered(request, demands, told.answer())
+                            : unanswered(request, told.pending(), undecided);
+                });
     }
 
     @Override
     public boolean reset(LimitRequest request) {
-        List<Demand> demands = demands(request, limits(request));
-        boolean done = ask(Kind.RESET, request, demands).decision().outcome().isDecided();
-        demands.forEach(demand -> forgetLocally(demand.key()));
+        List<Demand> demands = resolution.demands(request);
+        boolean done = ask(request, Kind.RESET, demands, System.nanoTime())
+                .decision()
+                .outcome()
+                .isDecided();
+        demands.forEach(demand -> memory.forget(demand.key()));
         shadows.reset(demands);
         return done;
     }
@@ -186,156 +399,28 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
      * {@link #reset} does it by itself on the instance it is called on.
      */
     public void forgetLocally(Subject subject, String limitName) {
-        forgetLocally(StateKey.of(subject, limitName));
+        memory.forget(StateKey.of(subject, limitName));
     }
 
     /** Forgets what this process remembers of the subject, on all limits: see {@link #forgetLocally(Subject, String)}. */
     public void forgetLocally(Subject subject) {
-        denied.clear(subject);
-        leases.drop(subject);
+        memory.forget(subject);
     }
 
     /** Forgets the denials that this process remembers, since limits may be others; leases are of the limit as it was. */
     public void forgetDenials() {
-        denied.clear();
-    }
-
-    private void forgetLocally(StateKey key) {
-        denied.clear(key);
-        leases.drop(key);
+        memory.denials.clear();
     }
 
     /** Forgets what this process remembers of all subjects, so that the store is asked again. */
     public void forgetLocally() {
-        denied.clear();
-        leases.drop();
+        memory.forget();
     }
 
-    @Override
-    public Reservation reserve(LimitRequest request) {
-        List<Limit> current = limits(request);
-        List<Demand> demands = demands(request, current);
-        denied.reserving(demands);
-        Asked asked = ask(Kind.DECIDE, request, demands);
-        Answer answer = asked.answer();
-        return new StoreReservation(
-                this,
-                asked.decision(),
-                demands,
-                answer == null ? List.of() : answer.verdicts(),
-                shadows.decide(request, current));
-    }
-
-    /** A request that was put to the store; without an answer if no decision could be had. */
-    private record Asked(Decision decision, @Nullable Answer answer) {}
-
-    private Asked ask(Kind kind, LimitRequest request, List<Demand> demands) {
-        return ask(kind, request, demands, 0);
-    }
-
-    /**
-     * @param waited how long the request has waited already, in nanoseconds
-     */
-    private Asked ask(Kind kind, LimitRequest request, List<Demand> demands, long waited) {
-        if (demands.isEmpty()) {
-            return new Asked(Decisions.NOTHING_ASKED, null);
-        }
-        long start = nanoTime.getAsLong();
-        Asked asked;
-        try {
-            Answer answer = submit(new Operation(kind, demands), waited);
-            asked = new Asked(Decisions.of(request, demands, answer), answer);
-        } catch (UndecidedException e) {
-            asked = new Asked(Decisions.undecided(request, e), null);
-        }
-        if (kind == Kind.DECIDE) {
-            tellListeners(request, asked.decision(), start);
-        }
-        return asked;
-    }
-
-    private void tellListeners(LimitRequest request, Decision decision, long startNanos) {
-        if (listeners.isEmpty()) {
-            return;
-        }
-        Duration took = Duration.ofNanos(nanoTime.getAsLong() - startNanos);
-        for (DecisionListener listener : listeners) {
-            try {
-                listener.decided(request, decision, took);
-            } catch (RuntimeException | Error e) {
-                log.warn("A listener failed on a decision: {}", e.getMessage(), e);
-            }
-        }
-    }
-
-    private void submitLater(Pending pending) throws UndecidedException {
-        breaker.check();
-        queue.submitLater(pending);
-    }
-
-    Answer submit(Operation operation) throws UndecidedException {
-        return submit(operation, 0);
-    }
-
-    private Answer submit(Operation operation, long waited) throws UndecidedException {
-        breaker.check();
-        long askedAt = System.nanoTime();
-        try {
-            Answer answer = queue.submit(operation, askedAt + deadline.toNanos() - waited);
-            health.decided();
-            return answer;
-        } catch (UndecidedException e) {
-            health.undecided(e);
-            breaker.failed(e, askedAt);
-            throw e;
-        }
-    }
-
-    /** The limits of the request's items, in their order. */
-    private List<Limit> limits(LimitRequest request) {
-        List<LimitRequest.Item> items = request.items();
-        if (items.size() == 1) {
-            return List.of(limit(items.get(0), request.tier()));
-        }
-        List<Limit> found = new ArrayList<>(items.size());
-        for (LimitRequest.Item item : items) {
-            found.add(limit(item, request.tier()));
-        }
-        return found;
-    }
-
-    private Limit limit(LimitRequest.Item item, @Nullable String tier) {
-        Limit given = item.limit();
-        return given != null ? given : limits.get(item.limitName(), tier);
-    }
-
-    private static List<Demand> demands(LimitRequest request, List<Limit> limits) {
-        List<Demand> demands = new ArrayList<>(limits.size());
-        for (int i = 0; i < limits.size(); i++) {
-            LimitRequest.Item item = request.items().get(i);
-            Limit limit = limits.get(i);
-            long cost = item.cost() != null ? item.cost() : limit.cost();
-            requireGrantable(limit, cost);
-            demands.add(new Demand(item.subject(), limit, cost));
-        }
-        return demands;
-    }
-
-    boolean isCurrent(Limit limit) {
-        return limits.isCurrent(limit);
-    }
-
-    static void requireGrantable(Limit limit, long cost) {
-        if (cost > limit.capacity()) {
-            throw new IllegalArgumentException("limit '" + limit.name() + "': cost is " + cost + "; ask for at most "
-                    + limit.capacity() + ", all that this limit can ever grant");
-        }
-    }
-
-    /** Gives leases back and ends the workers; requests that wait are told that no decision can be had. */
+    /** Gives leases back and ends the workers; requests that still wait are left to their failure policy. */
     @Override
     public void close() {
-        leases.close();
-        workers.shutdown();
+        memory.leases.close();
+        calls.close();
     }
 }

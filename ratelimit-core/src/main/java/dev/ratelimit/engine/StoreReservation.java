@@ -3,29 +3,36 @@ package dev.ratelimit.engine;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.algorithm.Verdict;
-import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
-import dev.ratelimit.store.Operation.Kind;
+import dev.ratelimit.store.StateKey;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
-/** Remembers what was charged on each limit, until it is settled. */
+/** The charges of one request, until they are settled. */
 final class StoreReservation implements Reservation {
 
     private final StoreRateLimiter limiter;
     private final Decision decision;
     private final List<Demand> demands;
     private final List<Verdict> verdicts;
+    private final @Nullable Map<StateKey, Long> eras;
     private final Shadows.Charges tried;
     private final AtomicBoolean settled = new AtomicBoolean();
 
+    /**
+     * @param eras if it was decided in this process, the debts that hold it; else {@code null}
+     */
     StoreReservation(
             StoreRateLimiter limiter,
             Decision decision,
             List<Demand> demands,
             List<Verdict> verdicts,
+            @Nullable Map<StateKey, Long> eras,
             Shadows.Charges tried) {
+        this.eras = eras;
         this.tried = tried;
         this.limiter = limiter;
         this.decision = decision;
@@ -54,24 +61,18 @@ final class StoreReservation implements Reservation {
         if (cost < 0) {
             throw new IllegalArgumentException("cost is " + cost + "; settle for zero or more");
         }
-        demands.forEach(demand -> StoreRateLimiter.requireGrantable(demand.limit(), cost));
+        demands.forEach(demand -> LimitResolution.requireGrantable(demand.limit(), cost));
         settleOnce();
         tried.settle(cost);
-        List<Demand> settlements = settlements(cost);
-        if (settlements.isEmpty()) {
+        if (limiter.settle(settlements(cost), eras)) {
             return true;
         }
-        try {
-            limiter.submit(new Operation(Kind.SETTLE, settlements));
-            return true;
-        } catch (UndecidedException e) {
-            // The charge stays as it was, which is the safe side, unless the caller tries again.
-            settled.set(false);
-            return false;
-        }
+        // The charge stays as it was, which is the safe side, unless the caller tries again.
+        settled.set(false);
+        return false;
     }
 
-    /** What was charged otherwise; a limit that has been redefined since no longer holds the charge. */
+    /** The charges that change; a limit that has been redefined since no longer holds the charge. */
     private List<Demand> settlements(long cost) {
         List<Demand> settlements = new ArrayList<>(demands.size());
         if (decision.allowed()) {

@@ -2,7 +2,7 @@ package dev.ratelimit.engine;
 
 import dev.ratelimit.Outcome;
 
-/** No decision can be had; says why. */
+/** The store has not decided; says why. */
 final class UndecidedException extends Exception {
 
     private static final long serialVersionUID = 1L;
@@ -25,6 +25,10 @@ final class UndecidedException extends Exception {
 
     static UndecidedException late() {
         return new UndecidedException(Outcome.FAILED, "the store did not answer in time");
+    }
+
+    static UndecidedException locked() {
+        return new UndecidedException(Outcome.FAILED, "another process holds the state of the subject");
     }
 
     static UndecidedException closed() {

@@ -1,5 +1,8 @@
 package dev.ratelimit.rule;
 
+import dev.ratelimit.Limit;
+import dev.ratelimit.Rate;
+import dev.ratelimit.algorithm.Algorithms;
 import org.jspecify.annotations.Nullable;
 
 /** Recognises API keys. Answers from memory: it never waits for a database. Safe for use by many threads. */
@@ -14,4 +17,15 @@ public interface ApiKeys {
      */
     @Nullable
     ApiKey recognise(String secret);
+
+    /**
+     * The limit of an address on keys that are not recognised.
+     *
+     * @param perMinute how many it may try in a minute
+     */
+    static Limit guessing(String name, long perMinute) {
+        return Limit.named(name)
+                .algorithm(Algorithms.burst(perMinute, Rate.perMinute(perMinute)))
+                .build();
+    }
 }

@@ -108,7 +108,7 @@ public record Rule(
         private String key = "user";
         private List<String> limits = List.of();
         private Response response = Response.USUAL;
-        private FailurePolicy onFailure = FailurePolicy.OPEN;
+        private FailurePolicy onFailure = FailurePolicy.LOCAL;
 
         private Builder(String name) {
             this.name = name;

@@ -57,14 +57,21 @@ public final class GroupArithmetic {
 
     public Answer decide(Operation operation) {
         List<Demand> demands = operation.demands();
+        if (operation.kind() == Operation.Kind.DECIDE && demands.size() == 1) {
+            return decide(demands.get(0));
+        }
         return new Answer(
                 now,
                 switch (operation.kind()) {
-                    case DECIDE -> demands.size() == 1 ? List.of(decideOne(demands.get(0))) : decideAll(demands);
+                    case DECIDE -> decideAll(demands);
                     case PEEK -> peek(demands);
                     case SETTLE -> settle(demands);
                     case RESET -> reset(demands);
                 });
+    }
+
+    public Answer decide(Demand demand) {
+        return new Answer(now, decideOne(demand));
     }
 
     private Verdict decideOne(Demand demand) {

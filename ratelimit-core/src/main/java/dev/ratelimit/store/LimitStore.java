@@ -28,6 +28,11 @@ public interface LimitStore extends AutoCloseable {
         return decide(List.of(operation)).get(0);
     }
 
+    /** Decides one demand alone: as an operation of one. */
+    default Answer decide(Operation.Demand demand) {
+        return decide(new Operation(Operation.Kind.DECIDE, List.of(demand)));
+    }
+
     /**
      * Whether {@link #decide} takes no longer than a computation does, and never fails: then each caller asks it directly.
      */

@@ -125,6 +125,16 @@ public final class MemoryLimitStore implements LimitStore {
                 : decide(List.of(operation)).get(0);
     }
 
+    @Override
+    public Answer decide(Demand demand) {
+        Cell cell = lock(demand.key());
+        try {
+            return new GroupArithmetic(cell, Micros.of(clock.instant())).decide(demand);
+        } finally {
+            cell.unlock();
+        }
+    }
+
     private Answer decideOne(Operation operation, StateKey key) {
         Cell cell = lock(key);
         try {

@@ -32,38 +32,54 @@ public record Operation(Kind kind, List<Demand> demands) {
     /**
      * One limit of the call.
      *
+     * @param key the key of the state: subject and name of the limit
      * @param cost how much to charge: at least one and no more than the limit can grant; zero is possible in SETTLE
      * @param charge in SETTLE, the charge to change; else {@code null}
-     * @param debt charged first, whether or not it has room; or {@code null}. In RESET it is forgotten
-     * @param ahead how much must have room beside the cost, without being charged: requests under way elsewhere
+     * @param elsewhere what else counts for the subject, or {@code null}
      */
     public record Demand(
             Subject subject,
             Limit limit,
+            StateKey key,
             long cost,
             @Nullable Charge charge,
-            @Nullable Debt debt,
-            long ahead) {
+            @Nullable Elsewhere elsewhere) {
 
         public Demand(Subject subject, Limit limit, long cost) {
-            this(subject, limit, cost, null, null, 0);
+            this(subject, limit, StateKey.of(subject, limit.name()), cost, null, null);
         }
 
         /** A settlement. */
         public Demand(Subject subject, Limit limit, long cost, Charge charge) {
-            this(subject, limit, cost, charge, null, 0);
+            this(subject, limit, StateKey.of(subject, limit.name()), cost, charge, null);
         }
 
+        /** The same demand, which charges a debt first. */
         public Demand withDebt(Debt owed) {
-            return new Demand(subject, limit, cost, charge, owed, ahead);
+            return new Demand(subject, limit, key, cost, charge, new Elsewhere(owed, ahead()));
         }
 
-        public Demand withAhead(long others) {
-            return new Demand(subject, limit, cost, charge, debt, others);
+        /** The same demand on the share of one instance, for which so much more must have room. */
+        public Demand of(Limit share, long others) {
+            return new Demand(subject, share, key, cost, charge, new Elsewhere(debt(), others));
         }
 
-        public StateKey key() {
-            return StateKey.of(subject, limit.name());
+        /** A debt to charge first, whether or not it has room, or {@code null}. */
+        public @Nullable Debt debt() {
+            return elsewhere == null ? null : elsewhere.debt;
+        }
+
+        /** How much must have room beside the cost, without being charged. */
+        public long ahead() {
+            return elsewhere == null ? 0 : elsewhere.ahead;
         }
     }
+
+    /**
+     * What counts for a subject beside its state.
+     *
+     * @param debt see {@link Demand#debt()}
+     * @param ahead see {@link Demand#ahead()}
+     */
+    public record Elsewhere(@Nullable Debt debt, long ahead) {}
 }

@@ -43,10 +43,9 @@ class AllOrNothingTest {
                 Limit.named("small").algorithm(new SlidingLog(SMALL, AGES)).build();
         Subject everybody = Subject.of("service", "everybody");
         try (LimitStore store = kind.open(folder);
-                StoreRateLimiter limiter = new StoreRateLimiter(
-                        store,
-                        Limits.of(big, small),
-                        Grouping.DEFAULT.withGroupsInFlight(4).withDeadline(Duration.ofSeconds(30)))) {
+                StoreRateLimiter limiter = StoreRateLimiter.builder(store, Limits.of(big, small))
+                        .grouping(Grouping.DEFAULT.withGroupsInFlight(4).withDeadline(Duration.ofSeconds(30)))
+                        .build()) {
             List<Integer> admitted = Together.run(THREADS, number -> () -> {
                 Subject user = Subject.user("user" + number % USERS);
                 LimitRequest request = (number / USERS % 2 == 0

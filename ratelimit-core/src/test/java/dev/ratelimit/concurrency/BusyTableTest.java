@@ -61,10 +61,9 @@ class BusyTableTest {
         config.setMaximumPoolSize(4);
         try (HikariDataSource pool = new HikariDataSource(config);
                 PostgresLimitStore store = new PostgresLimitStore(pool, schema);
-                StoreRateLimiter limiter = new StoreRateLimiter(
-                        store,
-                        Limits.of(LIMIT),
-                        Grouping.DEFAULT.withGroupsInFlight(2).withDeadline(Duration.ofSeconds(30)))) {
+                StoreRateLimiter limiter = StoreRateLimiter.builder(store, Limits.of(LIMIT))
+                        .grouping(Grouping.DEFAULT.withGroupsInFlight(2).withDeadline(Duration.ofSeconds(30)))
+                        .build()) {
             Together.run(THREADS, number -> () -> {
                 RandomGenerator random = seed.history(number);
                 for (int i = 0; i < DECISIONS / THREADS; i++) {

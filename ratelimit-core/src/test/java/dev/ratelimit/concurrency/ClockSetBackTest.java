@@ -103,7 +103,8 @@ class ClockSetBackTest {
         List<Throwable> failures = new ArrayList<>();
         int number = 0;
         try (LimitStore store = kind.open(folder, clock);
-                StoreRateLimiter limiter = new StoreRateLimiter(store, Limits.of(LIMITS))) {
+                StoreRateLimiter limiter =
+                        StoreRateLimiter.builder(store, Limits.of(LIMITS)).build()) {
             for (Limit limit : LIMITS) {
                 for (Duration step : STEPS) {
                     for (long phase : new long[] {0, 6_000_000, random.nextLong(60_000_000), 59_999_999}) {

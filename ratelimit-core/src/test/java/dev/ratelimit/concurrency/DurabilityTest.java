@@ -115,7 +115,8 @@ class DurabilityTest {
     }
 
     private static void assertGoesOn(LimitStore store, long counted) {
-        try (StoreRateLimiter limiter = new StoreRateLimiter(store, Limits.of())) {
+        try (StoreRateLimiter limiter =
+                StoreRateLimiter.builder(store, Limits.of()).build()) {
             Decision next = limiter.decide(LimiterProcess.SUBJECT, LimiterProcess.ENDLESS);
             assertThat(next.outcome()).isEqualTo(Outcome.ALLOWED);
             assertThat(next.remaining()).isEqualTo(LimiterProcess.ENDLESS.capacity() - counted - 1);
@@ -193,7 +194,8 @@ class DurabilityTest {
         Subject alice = Subject.user("alice");
         List<Decision> before = new ArrayList<>();
         try (LimitStore store = open.get();
-                StoreRateLimiter limiter = new StoreRateLimiter(store, Limits.of(limits))) {
+                StoreRateLimiter limiter =
+                        StoreRateLimiter.builder(store, Limits.of(limits)).build()) {
             for (Limit limit : limits) {
                 for (int i = 0; i < 3; i++) {
                     limiter.decide(alice, limit.name());
@@ -204,7 +206,8 @@ class DurabilityTest {
         assertThat(before.get(0).remaining()).isEqualTo(2);
 
         try (LimitStore store = open.get();
-                StoreRateLimiter limiter = new StoreRateLimiter(store, Limits.of(limits))) {
+                StoreRateLimiter limiter =
+                        StoreRateLimiter.builder(store, Limits.of(limits)).build()) {
             for (int i = 0; i < limits.size(); i++) {
                 assertThat(limiter.peek(LimitRequest.of(alice, limits.get(i))))
                         .as(limits.get(i).name())

@@ -46,8 +46,9 @@ class HotSubjectTest {
         AtomicInteger denied = new AtomicInteger();
         AtomicInteger undecided = new AtomicInteger();
         try (LimitStore store = kind.open(folder);
-                StoreRateLimiter limiter = new StoreRateLimiter(
-                        store, Limits.of(limit), Grouping.DEFAULT.withDeadline(Duration.ofSeconds(30)))) {
+                StoreRateLimiter limiter = StoreRateLimiter.builder(store, Limits.of(limit))
+                        .grouping(Grouping.DEFAULT.withDeadline(Duration.ofSeconds(30)))
+                        .build()) {
             limiter.decide(Subject.user("somebody-else"), limit); // connected before the start
 
             long start = System.nanoTime();

@@ -74,8 +74,9 @@ public final class LimiterProcess {
     private final BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
 
     private LimiterProcess(LimitStore store) {
-        this.limiter =
-                new StoreRateLimiter(store, Limits.of(LIMITS), Grouping.DEFAULT.withDeadline(Duration.ofMinutes(1)));
+        this.limiter = StoreRateLimiter.builder(store, Limits.of(LIMITS))
+                .grouping(Grouping.DEFAULT.withDeadline(Duration.ofMinutes(1)))
+                .build();
     }
 
     public static void main(String[] args) throws Exception {

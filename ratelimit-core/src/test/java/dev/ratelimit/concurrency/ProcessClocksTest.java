@@ -114,9 +114,11 @@ class ProcessClocksTest {
         dataSource.setOptions("-c search_path=" + ahead + ",pg_catalog");
 
         try (PostgresLimitStore store = new PostgresLimitStore(postgres.dataSource(), schema);
-                StoreRateLimiter limiter = new StoreRateLimiter(store, Limits.of());
+                StoreRateLimiter limiter =
+                        StoreRateLimiter.builder(store, Limits.of()).build();
                 PostgresLimitStore storeAhead = new PostgresLimitStore(dataSource, schema);
-                StoreRateLimiter limiterAhead = new StoreRateLimiter(storeAhead, Limits.of())) {
+                StoreRateLimiter limiterAhead =
+                        StoreRateLimiter.builder(storeAhead, Limits.of()).build()) {
             for (int i = 0; i < 5; i++) {
                 assertThat(limiter.decide(LimiterProcess.SUBJECT, LimiterProcess.SLOW)
                                 .allowed())

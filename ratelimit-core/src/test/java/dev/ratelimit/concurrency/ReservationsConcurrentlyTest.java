@@ -132,7 +132,9 @@ class ReservationsConcurrentlyTest {
     }
 
     private static StoreRateLimiter limiter(LimitStore store) {
-        return new StoreRateLimiter(store, Limits.of(), Grouping.DEFAULT.withDeadline(Duration.ofSeconds(30)));
+        return StoreRateLimiter.builder(store, Limits.of())
+                .grouping(Grouping.DEFAULT.withDeadline(Duration.ofSeconds(30)))
+                .build();
     }
 
     private static void login(StoreRateLimiter limiter, Limit limit, Charges charges, boolean rightPassword) {

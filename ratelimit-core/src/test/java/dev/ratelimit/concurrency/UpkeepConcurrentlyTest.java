@@ -109,8 +109,9 @@ class UpkeepConcurrentlyTest {
                     }
                     return null;
                 }
-                try (StoreRateLimiter limiter = new StoreRateLimiter(
-                        store, Limits.of(), Grouping.DEFAULT.withDeadline(Duration.ofSeconds(30)))) {
+                try (StoreRateLimiter limiter = StoreRateLimiter.builder(store, Limits.of())
+                        .grouping(Grouping.DEFAULT.withDeadline(Duration.ofSeconds(30)))
+                        .build()) {
                     for (int i = 0; System.nanoTime() < end; i++) {
                         Subject live = Subject.user("live" + i % LIVE);
                         Decision decision = limiter.decide(live, ENDLESS);
@@ -183,7 +184,8 @@ class UpkeepConcurrentlyTest {
 
     /** Three subjects whose state and violations have expired by the clock. */
     private static void threeExpired(LimitStore store, SettableClock clock) {
-        try (StoreRateLimiter limiter = new StoreRateLimiter(store, Limits.of())) {
+        try (StoreRateLimiter limiter =
+                StoreRateLimiter.builder(store, Limits.of()).build()) {
             for (String name : new String[] {"a", "b", "c"}) {
                 assertThat(limiter.decide(Subject.user(name), FLEETING).outcome())
                         .isEqualTo(Outcome.ALLOWED);

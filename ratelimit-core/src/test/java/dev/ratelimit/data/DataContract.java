@@ -76,7 +76,7 @@ abstract class DataContract {
         database = create();
         policies = instance(NEVER, false, ChangeListener.NONE);
         LimitStore store = closedLater(database.store(clock));
-        limiter = closedLater(new StoreRateLimiter(store, policies.limits()));
+        limiter = closedLater(StoreRateLimiter.builder(store, policies.limits()).build());
         admin = new RateLimitAdmin(policies, limiter);
     }
 

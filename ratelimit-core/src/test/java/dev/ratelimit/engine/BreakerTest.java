@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Limits;
@@ -89,8 +90,9 @@ class BreakerTest {
         Limit limit = Limit.named("hot")
                 .algorithm(new FixedWindow(5, Duration.ofDays(365)))
                 .build();
-        StoreRateLimiter limiter =
-                new StoreRateLimiter(slow, Limits.of(limit), new Grouping(1, 4, 10_000, Duration.ofSeconds(1)));
+        StoreRateLimiter limiter = StoreRateLimiter.builder(slow, Limits.of(limit))
+                .grouping(new Grouping(1, 4, 10_000, Duration.ofSeconds(1)))
+                .build();
         AtomicInteger skipped = new AtomicInteger();
         ExecutorService callers = Executors.newFixedThreadPool(400);
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(4);
@@ -98,7 +100,8 @@ class BreakerTest {
             callers.execute(() -> {
                 while (System.nanoTime() - end < 0) {
                     long start = System.nanoTime();
-                    Decision decision = limiter.decide(LimitRequest.of(Subject.user("flood"), "hot"));
+                    Decision decision = limiter.decide(
+                            LimitRequest.of(Subject.user("flood"), "hot").onFailure(FailurePolicy.OPEN));
                     if (decision.outcome() == Outcome.FAILED && System.nanoTime() - start < 50_000_000) {
                         skipped.incrementAndGet(); // refused by the breaker, without having waited
                     }

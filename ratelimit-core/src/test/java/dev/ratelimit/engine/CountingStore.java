@@ -1,23 +1,21 @@
 package dev.ratelimit.engine;
 
 import dev.ratelimit.store.Answer;
-import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.ForwardingLimitStore;
 import dev.ratelimit.store.MemoryLimitStore;
 import dev.ratelimit.store.Operation;
-import dev.ratelimit.store.Pruned;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A store in memory that counts how often it is asked. */
-final class CountingStore implements LimitStore {
+final class CountingStore extends ForwardingLimitStore {
 
-    private final MemoryLimitStore store;
     private final AtomicInteger asked = new AtomicInteger();
     private volatile Runnable afterDeciding = () -> {};
 
     CountingStore(InstantSource clock) {
-        this.store = new MemoryLimitStore(clock);
+        super(new MemoryLimitStore(clock));
     }
 
     /** How many operations it was asked to decide. */
@@ -33,23 +31,8 @@ final class CountingStore implements LimitStore {
     @Override
     public List<Answer> decide(List<Operation> group) {
         asked.addAndGet(group.size());
-        List<Answer> answers = store.decide(group);
+        List<Answer> answers = super.decide(group);
         afterDeciding.run();
         return answers;
-    }
-
-    @Override
-    public boolean answersInTime() {
-        return true;
-    }
-
-    @Override
-    public Pruned prune(long keepMicros) {
-        return store.prune(keepMicros);
-    }
-
-    @Override
-    public void close() {
-        store.close();
     }
 }

@@ -40,14 +40,12 @@ class DeniedSubjectsTest {
     private final StoreRateLimiter limiter = limiter(store, 10);
 
     private StoreRateLimiter limiter(CountingStore over, int remembered) {
-        return new StoreRateLimiter(
-                over,
-                Limits.of(FIVE),
-                Grouping.DEFAULT,
-                List.of((request, decision, took) -> heard.add(decision.outcome())),
-                remembered,
-                false,
-                () -> Micros.of(clock.instant()) * 1000);
+        return StoreRateLimiter.builder(over, Limits.of(FIVE))
+                .grouping(Grouping.DEFAULT)
+                .listeners(List.of((request, decision, took) -> heard.add(decision.outcome())))
+                .rememberedDenials(remembered)
+                .nanoTime(() -> Micros.of(clock.instant()) * 1000)
+                .build();
     }
 
     private void useUp(Subject subject, Limit limit) {

@@ -98,8 +98,13 @@ class GroupQueueStressTest {
         ExecutorService workers = Executors.newCachedThreadPool();
         ExecutorService callers = Executors.newFixedThreadPool(CALLERS);
         Breaker breaker = new Breaker(Duration.ofSeconds(1), Duration.ofSeconds(1));
-        GroupQueue queue =
-                new GroupQueue(new AnsweringStore(watch::look), grouping, workers, breaker, GroupQueue.PATIENCE);
+        GroupQueue queue = new GroupQueue(
+                new AnsweringStore(watch::look),
+                grouping,
+                workers,
+                breaker,
+                new LocalDecisions(1, null),
+                GroupQueue.PATIENCE);
         try {
             List<Future<Integer>> answered = new ArrayList<>();
             for (int caller = 0; caller < CALLERS; caller++) {

@@ -39,11 +39,17 @@ class GroupQueueTest {
     private static final Grouping GROUPING = Grouping.DEFAULT.withMaxGroupSize(100);
 
     private GroupQueue queue(Executor workers) {
-        return new GroupQueue(store, GROUPING, workers, breaker, PATIENT);
+        return new GroupQueue(store, GROUPING, workers, breaker, new LocalDecisions(1, null), PATIENT);
     }
 
     private GroupQueue queueOfTwoGroups() {
-        return new GroupQueue(store, GROUPING.withGroupsInFlight(2), GroupQueueTest::onANewThread, breaker, PATIENT);
+        return new GroupQueue(
+                store,
+                GROUPING.withGroupsInFlight(2),
+                GroupQueueTest::onANewThread,
+                breaker,
+                new LocalDecisions(1, null),
+                PATIENT);
     }
 
     /** Submits so many, each of a subject of its own, and waits until they wait. */
@@ -182,8 +188,13 @@ class GroupQueueTest {
 
     @Test
     void requestThatIsLateMakesRoomForAnotherToWait() throws Exception {
-        GroupQueue queue =
-                new GroupQueue(store, GROUPING.withMaxWaiting(1), GroupQueueTest::onANewThread, breaker, PATIENT);
+        GroupQueue queue = new GroupQueue(
+                store,
+                GROUPING.withMaxWaiting(1),
+                GroupQueueTest::onANewThread,
+                breaker,
+                new LocalDecisions(1, null),
+                PATIENT);
         submit(queue, "queue-first");
         HeldStore.Held lone = store.next();
         FutureTask<Answer> late = submit(queue, "queue-late", Duration.ofMillis(50));
@@ -272,7 +283,12 @@ class GroupQueueTest {
     @Test
     void aGroupThatIsStuckHoldsUpNobodyElse() throws Exception {
         GroupQueue queue = new GroupQueue(
-                store, GROUPING.withGroupsInFlight(2), GroupQueueTest::onANewThread, breaker, GroupQueue.PATIENCE);
+                store,
+                GROUPING.withGroupsInFlight(2),
+                GroupQueueTest::onANewThread,
+                breaker,
+                new LocalDecisions(1, null),
+                GroupQueue.PATIENCE);
         FutureTask<Answer> stuck = submit(queue, "queue-stuck");
         HeldStore.Held held = store.next();
 

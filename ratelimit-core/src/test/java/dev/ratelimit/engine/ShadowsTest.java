@@ -40,11 +40,10 @@ class ShadowsTest {
     /** What was tried, as {@code limit/rule allowed}. */
     private final List<String> tried = new CopyOnWriteArrayList<>();
 
-    private final StoreRateLimiter limiter = new StoreRateLimiter(
-            new MemoryLimitStore(new SettableClock()),
-            Limits.of(API),
-            Grouping.DEFAULT,
-            List.of(new DecisionListener() {
+    private final StoreRateLimiter limiter = StoreRateLimiter.builder(
+                    new MemoryLimitStore(new SettableClock()), Limits.of(API))
+            .grouping(Grouping.DEFAULT)
+            .listeners(List.of(new DecisionListener() {
                 @Override
                 public void decided(LimitRequest request, Decision decision, Duration took) {}
 
@@ -52,7 +51,8 @@ class ShadowsTest {
                 public void tried(LimitDecision decision, @Nullable String rule) {
                     tried.add(decision.limit().name() + "/" + rule + " " + decision.allowed());
                 }
-            }));
+            }))
+            .build();
 
     @Test
     void candidateCountsEveryRequestReportsAndDeniesNobody() {

@@ -10,8 +10,8 @@ import org.junit.jupiter.api.Test;
 class StoreHealthTest {
 
     private static final String DOWN =
-            "Rate limits cannot be decided, the failure policy of each request applies: the store did not answer in time";
-    private static final String UP = "Rate limits are decided again";
+            "The store does not decide rate limits; on-failure applies to each request: the store did not answer in time";
+    private static final String UP = "The store decides rate limits again";
 
     private final AtomicLong nanos = new AtomicLong();
     private final StoreHealth health = new StoreHealth(nanos::get);

@@ -56,7 +56,9 @@ class StoreRateLimiterGroupingTest {
     }
 
     private StoreRateLimiter limiter(LimitStore of, Grouping grouping) {
-        StoreRateLimiter limiter = new StoreRateLimiter(of, Limits.of(LIMIT), grouping);
+        StoreRateLimiter limiter = StoreRateLimiter.builder(of, Limits.of(LIMIT))
+                .grouping(grouping)
+                .build();
         limiters.add(limiter);
         return limiter;
     }
@@ -119,7 +121,7 @@ class StoreRateLimiterGroupingTest {
         HeldStore slow = new HeldStore(false);
         StoreRateLimiter limiter = limiter(slow, PATIENT.withDeadline(Duration.ofMillis(50)));
 
-        Decision late = limiter.decide(request("alice"));
+        Decision late = limiter.decide(request("alice").onFailure(FailurePolicy.OPEN));
 
         assertThat(late.outcome()).isEqualTo(Outcome.FAILED);
         HeldStore.Held group = slow.next();
@@ -293,7 +295,9 @@ class StoreRateLimiterGroupingTest {
             }
         });
         StoreRateLimiter limiter = limiter(back, PATIENT);
-        assertThat(limiter.decide(request("alice")).outcome()).isEqualTo(Outcome.FAILED);
+        assertThat(limiter.decide(request("alice").onFailure(FailurePolicy.OPEN))
+                        .outcome())
+                .isEqualTo(Outcome.FAILED);
 
         broken.set(false);
 

@@ -178,9 +178,12 @@ class PostgresSchemaTest {
                 .build();
         LimitRequest request = LimitRequest.of(Subject.user("alice"), "api");
 
-        try (StoreRateLimiter here = new StoreRateLimiter(new PostgresLimitStore(dataSource, schema), Limits.of(once));
-                StoreRateLimiter there =
-                        new StoreRateLimiter(new PostgresLimitStore(dataSource, other), Limits.of(once))) {
+        try (StoreRateLimiter here = StoreRateLimiter.builder(
+                                new PostgresLimitStore(dataSource, schema), Limits.of(once))
+                        .build();
+                StoreRateLimiter there = StoreRateLimiter.builder(
+                                new PostgresLimitStore(dataSource, other), Limits.of(once))
+                        .build()) {
             assertThat(here.decide(request).limits()).hasSize(1).allMatch(each -> each.outcome() == Outcome.ALLOWED);
             assertThat(there.decide(request).limits()).hasSize(1).allMatch(each -> each.outcome() == Outcome.ALLOWED);
             assertThat(here.decide(request).limits()).hasSize(1).noneMatch(each -> each.outcome() == Outcome.ALLOWED);

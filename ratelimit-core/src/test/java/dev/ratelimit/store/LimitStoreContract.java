@@ -78,7 +78,7 @@ public abstract class LimitStoreContract {
     @BeforeEach
     void openStore() throws Exception {
         store = open(clock);
-        limiter = new StoreRateLimiter(store, Limits.of());
+        limiter = StoreRateLimiter.builder(store, Limits.of()).build();
     }
 
     @AfterEach
@@ -429,7 +429,7 @@ public abstract class LimitStoreContract {
     void namedLimitsAreFoundAndOthersAreRefusedByName() {
         Limit api =
                 Limit.named("api").algorithm(new FixedWindow(1, ofMinutes(1))).build();
-        RateLimiter named = new StoreRateLimiter(store, Limits.of(api));
+        RateLimiter named = StoreRateLimiter.builder(store, Limits.of(api)).build();
 
         assertThat(named.decide(ALICE, "api").allowed()).isTrue();
         assertThat(named.decide(ALICE, "api").allowed()).isFalse();
@@ -445,7 +445,7 @@ public abstract class LimitStoreContract {
                 Limit.named("api").algorithm(new FixedWindow(2, ofMinutes(1))).build();
         Limit generous =
                 Limit.named("api").algorithm(new FixedWindow(10, ofMinutes(1))).build();
-        RateLimiter named = new StoreRateLimiter(store, Limits.of(usual));
+        RateLimiter named = StoreRateLimiter.builder(store, Limits.of(usual)).build();
         named.decide(ALICE, "api");
         named.decide(ALICE, "api");
 
@@ -578,17 +578,18 @@ public abstract class LimitStoreContract {
                 .algorithm(new TokenBucket(1_000, Rate.perSecond(1)))
                 .build();
         Limit[] current = {small};
-        RateLimiter changing = new StoreRateLimiter(store, new Limits() {
-            @Override
-            public Limit find(String name) {
-                return name.equals("api") ? current[0] : null;
-            }
+        RateLimiter changing = StoreRateLimiter.builder(store, new Limits() {
+                    @Override
+                    public Limit find(String name) {
+                        return name.equals("api") ? current[0] : null;
+                    }
 
-            @Override
-            public Set<String> names() {
-                return Set.of("api");
-            }
-        });
+                    @Override
+                    public Set<String> names() {
+                        return Set.of("api");
+                    }
+                })
+                .build();
         Reservation before = changing.reserve(ALICE, "api");
         current[0] = large;
         clock.move(ofHours(1));

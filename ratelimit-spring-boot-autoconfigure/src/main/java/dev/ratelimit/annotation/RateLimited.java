@@ -64,8 +64,8 @@ public @interface RateLimited {
     String resetWhen() default "";
 
     /**
-     * What happens to the call when no decision can be had. Without one: what {@code ratelimit.on-failure} says. Of
-     * several annotations, one that is closed decides.
+     * What to do when the store is unavailable; by default {@code ratelimit.on-failure}. Of several annotations on one
+     * call, the strictest applies: closed, then local, then open.
      */
     FailurePolicy[] onFailure() default {};
 

@@ -56,7 +56,7 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
     private final Map<MethodClassKey, LimitedMethod> methods = new ConcurrentHashMap<>();
 
     /**
-     * @param onFailure what happens to a call when no decision can be had, unless its annotation says otherwise
+     * @param onFailure what to do when the store is unavailable, unless the annotation says otherwise
      */
     public RateLimitedInterceptor(
             RateLimiter limiter,
@@ -157,8 +157,8 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
                 @Nullable LimitRequest so, AnnotatedLimit limit, @Nullable Long cost, EvaluationContext arguments) {
             Subject subject = subject(limit, arguments);
             FailurePolicy policy = limit.onFailure() == null ? onFailure : limit.onFailure();
-            if (so != null && policy == FailurePolicy.OPEN) {
-                policy = so.onFailure(); // one that is closed decides for all
+            if (so != null) {
+                policy = policy.and(so.onFailure());
             }
             if (so != null && so.asks(subject, limit.name())) {
                 return so.onFailure(policy);

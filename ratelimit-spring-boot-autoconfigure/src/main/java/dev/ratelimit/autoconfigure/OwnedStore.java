@@ -1,19 +1,17 @@
 package dev.ratelimit.autoconfigure;
 
 import dev.ratelimit.store.Answer;
+import dev.ratelimit.store.ForwardingLimitStore;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.Operation;
-import dev.ratelimit.store.Pruned;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /** A store with the pool that was opened for it alone, and that is closed with it. */
-final class OwnedStore implements LimitStore {
+final class OwnedStore extends ForwardingLimitStore {
 
     /**
      * For so long after an answer a connection is given out unseen; later HikariCP tries it first, and may take longer for
@@ -21,18 +19,17 @@ final class OwnedStore implements LimitStore {
      */
     private static final Duration STILL_WARM = Duration.ofMillis(400);
 
-    private final LimitStore store;
     private final Closeable pool;
     private volatile long answeredAt = System.nanoTime() - STILL_WARM.toNanos();
 
     OwnedStore(LimitStore store, Closeable pool) {
-        this.store = store;
+        super(store);
         this.pool = pool;
     }
 
     @Override
     public List<Answer> decide(List<Operation> group) {
-        List<Answer> answers = store.decide(group);
+        List<Answer> answers = super.decide(group);
         answeredAt = System.nanoTime();
         return answers;
     }
@@ -40,27 +37,12 @@ final class OwnedStore implements LimitStore {
     /** Only while it does: the first request after a pause, or after a failure, is left to a worker. */
     @Override
     public boolean answersInTime() {
-        return store.answersInTime() && System.nanoTime() - answeredAt < STILL_WARM.toNanos();
-    }
-
-    @Override
-    public int groupsAtOnce() {
-        return store.groupsAtOnce();
-    }
-
-    @Override
-    public @Nullable InstantSource clock() {
-        return store.clock();
-    }
-
-    @Override
-    public Pruned prune(long keepMicros) {
-        return store.prune(keepMicros);
+        return super.answersInTime() && System.nanoTime() - answeredAt < STILL_WARM.toNanos();
     }
 
     @Override
     public void close() {
-        store.close();
+        super.close();
         try {
             pool.close();
         } catch (IOException e) {

@@ -38,6 +38,8 @@ import org.springframework.util.function.SingletonSupplier;
 @EnableConfigurationProperties(RateLimitProperties.class)
 public final class RateLimitAutoConfiguration {
 
+    private static final int MOST_INSTANCES = 10_000;
+
     private static final Logger log = LoggerFactory.getLogger(RateLimitAutoConfiguration.class);
 
     /**
@@ -133,14 +135,25 @@ public final class RateLimitAutoConfiguration {
                         properties.grouping().maxGroupSize(),
                         properties.grouping().maxWaiting(),
                         Grouping.DEFAULT.deadline()));
-        return new StoreRateLimiter(
-                store,
-                limits,
-                InvalidPropertyException.under(
+        return StoreRateLimiter.builder(store, limits)
+                .grouping(InvalidPropertyException.under(
                         "ratelimit.store.",
-                        () -> grouping.withDeadline(properties.store().deadline())),
-                listeners.orderedStream().toList(),
-                properties.deniedCache().enabled() ? properties.deniedCache().maxSize() : 0);
+                        () -> grouping.withDeadline(properties.store().deadline())))
+                .listeners(listeners.orderedStream().toList())
+                .rememberedDenials(
+                        properties.deniedCache().enabled()
+                                ? properties.deniedCache().maxSize()
+                                : 0)
+                .instances(instances(properties))
+                .build();
+    }
+
+    private static int instances(RateLimitProperties properties) {
+        if (properties.instances() < 1 || properties.instances() > MOST_INSTANCES) {
+            throw new InvalidPropertyException(
+                    "ratelimit.instances", properties.instances(), "write a whole number from 1 to " + MOST_INSTANCES);
+        }
+        return properties.instances();
     }
 
     @Bean

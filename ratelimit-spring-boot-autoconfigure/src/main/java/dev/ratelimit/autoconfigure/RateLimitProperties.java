@@ -26,7 +26,9 @@ import org.springframework.boot.context.properties.bind.Name;
  * @param tiers of which tier callers are, and what callers of a tier may use
  * @param apiKeys the API keys that callers may send
  * @param changes limits and rules that are changed in the database while the application runs
- * @param onFailure what happens to a request when no decision can be had, unless its rule says otherwise
+ * @param onFailure what to do when the store is unavailable, unless the rule says otherwise: local decides in this
+ *     instance by the same limits, open lets requests pass, closed rejects them
+ * @param instances how many instances share the store; while it is unavailable, each grants its share of a limit
  * @param identity how clients are told apart
  * @param headers what is written into responses
  * @param exempt requests that no limit applies to
@@ -45,7 +47,8 @@ record RateLimitProperties(
         @DefaultValue TiersSpec tiers,
         @DefaultValue ApiKeysSpec apiKeys,
         @DefaultValue Changes changes,
-        @DefaultValue("open") FailurePolicy onFailure,
+        @DefaultValue("local") FailurePolicy onFailure,
+        @DefaultValue("1") int instances,
         @DefaultValue Identity identity,
         @DefaultValue Headers headers,
         @DefaultValue Exempt exempt,
@@ -133,7 +136,7 @@ record RateLimitProperties(
      * @param key whose count it is: user, ip, user+ip, session, api-key, header:NAME, bean:NAME or an expression
      * @param limits the names of the limits; quota for the quota of the caller
      * @param response how it answers what it denies
-     * @param onFailure what happens to a request when no decision can be had
+     * @param onFailure what to do when the store is unavailable
      */
     record RuleSpec(
             @Nullable String name,

@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@code ratelimit.violations} by limit: requests denied because it was used up
  *   <li>{@code ratelimit.penalties} by limit: penalties that were begun
  *   <li>{@code ratelimit.decision}: a timer, waiting included
- *   <li>{@code ratelimit.store.errors}: requests for which no decision could be had, by outcome
+ *   <li>{@code ratelimit.store.errors}: requests that the store did not decide, by outcome: {@code decided_locally},
+ *       {@code failed} or {@code overloaded}
  * </ul>
  */
 public final class MicrometerDecisionListener implements DecisionListener {
@@ -31,6 +32,7 @@ public final class MicrometerDecisionListener implements DecisionListener {
     private static final String REQUESTS = "ratelimit.requests";
     private static final String REQUESTS_DESCRIPTION = "Requests that a limit was asked for";
     private static final String NO_RULE = "none";
+    private static final String DECIDED_LOCALLY = "decided_locally";
     private static final String UNCHARGED = "uncharged";
 
     private final MeterRegistry registry;
@@ -46,11 +48,11 @@ public final class MicrometerDecisionListener implements DecisionListener {
     @Override
     public void decided(LimitRequest request, Decision decision, Duration took) {
         timer.record(took);
-        if (!decision.outcome().isDecided()) {
+        if (decision.failure() != null) {
             count(
                     "ratelimit.store.errors",
-                    "Requests for which no decision could be had",
-                    Tags.of("outcome", written(decision.outcome())));
+                    "Requests that the store did not decide",
+                    Tags.of("outcome", decision.local() ? DECIDED_LOCALLY : written(decision.outcome())));
         }
         for (LimitRequest.Item item : request.items()) {
             LimitDecision one = of(item, decision);

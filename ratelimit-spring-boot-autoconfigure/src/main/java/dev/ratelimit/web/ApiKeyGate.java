@@ -2,10 +2,8 @@ package dev.ratelimit.web;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.Limit;
-import dev.ratelimit.Rate;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
-import dev.ratelimit.algorithm.Algorithms;
 import dev.ratelimit.rule.ApiKey;
 import dev.ratelimit.rule.ApiKeys;
 import dev.ratelimit.rule.Response;
@@ -63,9 +61,7 @@ public final class ApiKeyGate {
         this.source = source;
         this.keys = keys;
         this.limiter = limiter;
-        this.guesses = Limit.named(GUESSES)
-                .algorithm(Algorithms.burst(guesses, Rate.of(guesses, Duration.ofMinutes(1))))
-                .build();
+        this.guesses = ApiKeys.guessing(GUESSES, guesses);
         this.subjects = subjects;
     }
 

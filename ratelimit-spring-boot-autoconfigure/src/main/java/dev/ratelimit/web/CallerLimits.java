@@ -2,6 +2,7 @@ package dev.ratelimit.web;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitRequest;
+import dev.ratelimit.Micros;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.rule.Action;
@@ -76,7 +77,7 @@ public final class CallerLimits {
         Rule end = match.end();
         if (blocked != null || (end != null && end.action() == Action.BLOCK)) {
             Duration wait = blocked == null ? Duration.ZERO : blocked;
-            return new Decision(Outcome.BLOCKED, false, Instant.now(), List.of(), wait, null);
+            return new Decision(Outcome.BLOCKED, false, Micros.of(Instant.now()), List.of(), wait, null);
         }
         return limiter.peek(keys.limitsOf(request, policy, match, caller));
     }

@@ -62,6 +62,7 @@ public final class SubjectKeys {
      */
     LimitRequest limitsOf(HttpServletRequest request, Policy policy, RuleMatch match, @Nullable Caller caller) {
         LimitRequest limits = LimitRequest.NONE;
+        FailurePolicy strictest = null;
         // A quota is the caller's, whatever else the rule that brings it in counts by.
         ApiKey key = caller != null && caller.quotaOfApiKey() ? ApiKeyGate.keyOf(request) : null;
         Subject ofQuota = key != null ? key.subject() : userOrAddress(request);
@@ -73,13 +74,11 @@ public final class SubjectKeys {
                     limits = limits.shadow(subject, limit, rule.name());
                 } else if (!limits.asks(subject, limit.name())) {
                     limits = limits.and(subject, limit).rule(rule.name());
-                    if (rule.onFailure() == FailurePolicy.CLOSED) {
-                        limits = limits.onFailure(FailurePolicy.CLOSED);
-                    }
+                    strictest = strictest == null ? rule.onFailure() : strictest.and(rule.onFailure());
                 }
             }
         }
-        return limits;
+        return strictest == null ? limits : limits.onFailure(strictest);
     }
 
     private Subject subjectOf(Rule rule, HttpServletRequest request) {

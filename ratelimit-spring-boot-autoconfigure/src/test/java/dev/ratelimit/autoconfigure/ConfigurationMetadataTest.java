@@ -43,7 +43,7 @@ class ConfigurationMetadataTest {
 
     @Test
     void everyPropertyOfAFewWordsHasThemAsHintsWithTheirMeaning() {
-        assertThat(values("ratelimit.on-failure")).containsExactly("open", "closed");
+        assertThat(values("ratelimit.on-failure")).containsExactly("local", "open", "closed");
         assertThat(values("ratelimit.store.type")).containsExactly("auto", "sqlite", "postgresql", "memory");
         assertThat(values("ratelimit.store.sqlite.synchronous")).containsExactly("normal", "full");
     }

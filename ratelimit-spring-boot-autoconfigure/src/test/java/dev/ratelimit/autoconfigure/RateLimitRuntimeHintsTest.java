@@ -17,9 +17,7 @@ class RateLimitRuntimeHintsTest {
         new RateLimitRuntimeHints().registerHints(hints, getClass().getClassLoader());
 
         for (String migration : new String[] {
-            "dev/ratelimit/schema/sqlite/V1__state_and_penalties.sql",
-            "dev/ratelimit/schema/postgresql/V1__state_and_penalties.sql",
-            "dev/ratelimit/schema/postgresql/V1__rate_limits.sql"
+            "dev/ratelimit/schema/sqlite/V1__rate_limits.sql", "dev/ratelimit/schema/postgresql/V1__rate_limits.sql"
         }) {
             assertThat(RuntimeHintsPredicates.resource().forResource(migration)).accepts(hints);
             assertThat(getClass().getClassLoader().getResource(migration)).isNotNull();

@@ -74,6 +74,12 @@ class FailingStoreTest {
                 "ratelimit.limits.all.window=3660d",
                 "ratelimit.rules.open.path=/api/plain",
                 "ratelimit.rules.open.limits=all",
+                "ratelimit.rules.open.on-failure=open",
+                "ratelimit.limits.three.algorithm=fixed-window",
+                "ratelimit.limits.three.max-requests=3",
+                "ratelimit.limits.three.window=3660d",
+                "ratelimit.rules.local.path=/api/local/**",
+                "ratelimit.rules.local.limits=three",
                 "ratelimit.rules.closed.path=/api/callable",
                 "ratelimit.rules.closed.limits=all",
                 "ratelimit.rules.closed.on-failure=closed");
@@ -110,6 +116,37 @@ class FailingStoreTest {
         assertThat(application.get("/api/callable").statusCode()).isEqualTo(503);
         assertThat(application.get("/api/plain").headers().firstValue("X-RateLimit-Limit"))
                 .isEmpty();
+    }
+
+    /** The default: this instance decides by the same limits, with the same headers, and charges the store later. */
+    @Test
+    void requestsAreLimitedLocallyAndChargedWhenTheStoreIsBack() throws Exception {
+        store.failing = true;
+
+        HttpResponse<String> first = application.get("/api/local/a");
+        assertThat(first.headers().firstValue("X-RateLimit-Limit")).hasValue("3");
+        assertThat(first.headers().firstValue("X-RateLimit-Remaining")).hasValue("2");
+        assertThat(application.get("/api/local/b").statusCode()).isNotEqualTo(429);
+        store.failing = false;
+        Awaitility.await().until(() -> application.get("/api/callable").statusCode() == 200);
+
+        HttpResponse<String> third = application.get("/api/local/c");
+        assertThat(third.statusCode()).isNotEqualTo(429);
+        assertThat(third.headers().firstValue("X-RateLimit-Remaining")).hasValue("0");
+        assertThat(application.get("/api/local/d").statusCode()).isEqualTo(429);
+    }
+
+    @Test
+    void limitHoldsWhileTheStoreIsDown() throws Exception {
+        store.failing = true;
+        for (int i = 0; i < 3; i++) {
+            assertThat(application.get("/api/local/" + i).statusCode()).isNotEqualTo(429);
+        }
+
+        HttpResponse<String> denied = application.get("/api/local/more");
+
+        assertThat(denied.statusCode()).isEqualTo(429);
+        assertThat(denied.body()).contains("At most 3 requests per 3660 days.");
     }
 
     @Test

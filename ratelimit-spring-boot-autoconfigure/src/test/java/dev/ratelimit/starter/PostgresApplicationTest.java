@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.ratelimit.Decision;
+import dev.ratelimit.FailurePolicy;
+import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
@@ -132,7 +134,10 @@ class PostgresApplicationTest {
             statement.execute("LOCK TABLE rate_limits IN ACCESS EXCLUSIVE MODE");
 
             // The lock is held until after the decision: without a deadline it would never come.
-            assertThat(limiter.decide(Subject.user("hasty"), "calls").outcome()).isEqualTo(Outcome.FAILED);
+            assertThat(limiter.decide(LimitRequest.of(Subject.user("hasty"), "calls")
+                                    .onFailure(FailurePolicy.CLOSED))
+                            .outcome())
+                    .isEqualTo(Outcome.FAILED);
             assertThat(application.getBean(JdbcTemplate.class).queryForObject("SELECT 1", Integer.class))
                     .isEqualTo(1);
             blocker.rollback();

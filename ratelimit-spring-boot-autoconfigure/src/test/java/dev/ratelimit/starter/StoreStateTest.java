@@ -3,6 +3,8 @@ package dev.ratelimit.starter;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.FailurePolicy;
+import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
@@ -24,8 +26,8 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 @ExtendWith(OutputCaptureExtension.class)
 class StoreStateTest {
 
-    private static final String DOWN = "Rate limits cannot be decided";
-    private static final String UP = "Rate limits are decided again";
+    private static final String DOWN = "The store does not decide rate limits";
+    private static final String UP = "The store decides rate limits again";
 
     /** The deadline is what it is by default. */
     private final ApplicationContextRunner application = new ApplicationContextRunner()
@@ -90,6 +92,29 @@ class StoreStateTest {
     }
 
     @Test
+    void requestThatIsDecidedLocallyIsCounted() {
+        application.withPropertyValues("ratelimit.store.deadline=10s").run(context -> {
+            RateLimiter limiter = context.getBean(RateLimiter.class);
+            MeterRegistry meters = context.getBean(MeterRegistry.class);
+            context.getBean(SickStore.class).failing = true;
+            for (int i = 0; i < 3; i++) {
+                assertThat(limiter.decide(Subject.user("alice"), "all").local()).isTrue();
+            }
+
+            assertThat(meters.get("ratelimit.store.errors")
+                            .tag("outcome", "decided_locally")
+                            .counter()
+                            .count())
+                    .isEqualTo(3);
+            assertThat(meters.get("ratelimit.requests")
+                            .tags("limit", "all", "outcome", "allowed")
+                            .counter()
+                            .count())
+                    .isEqualTo(3);
+        });
+    }
+
+    @Test
     void storeThatHangsHoldsNobodyLongerThanTheDeadlineThatIsSetByDefault() {
         application.run(context -> {
             SickStore store = context.getBean(SickStore.class);
@@ -108,7 +133,7 @@ class StoreStateTest {
     }
 
     private static Decision decide(RateLimiter limiter) {
-        return limiter.decide(Subject.user("alice"), "all");
+        return limiter.decide(LimitRequest.of(Subject.user("alice"), "all").onFailure(FailurePolicy.OPEN));
     }
 
     private static long lines(CapturedOutput output, String text) {

@@ -25,7 +25,8 @@ class RateLimitHeadersTest {
     @CsvSource({"true,true", "true,false", "false,true", "false,false"})
     void eachFamilyCanBeSwitchedOff(boolean legacy, boolean standard) {
         MockHttpServletResponse response = new MockHttpServletResponse();
-        try (StoreRateLimiter limiter = new StoreRateLimiter(new MemoryLimitStore(), Limits.of(LIMIT))) {
+        try (StoreRateLimiter limiter = StoreRateLimiter.builder(new MemoryLimitStore(), Limits.of(LIMIT))
+                .build()) {
             Decision decision = limiter.decide(Subject.user("alice"), "login");
             new RateLimitHeaders(legacy, standard).write(new MockHttpServletRequest(), response, decision);
         }

@@ -1,22 +1,17 @@
 package dev.ratelimit.benchmark.jmh;
 
 import dev.ratelimit.Decision;
-import dev.ratelimit.Lease;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
-import dev.ratelimit.Limits;
-import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.Algorithms;
 import dev.ratelimit.algorithm.Check;
-import dev.ratelimit.algorithm.FixedWindow;
-import dev.ratelimit.algorithm.LeakyBucket;
-import dev.ratelimit.algorithm.SlidingLog;
-import dev.ratelimit.algorithm.SlidingWindow;
-import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.benchmark.peer.Stores;
 import dev.ratelimit.engine.StoreRateLimiter;
-import dev.ratelimit.store.MemoryLimitStore;
+import dev.ratelimit.store.ForwardingLimitStore;
 import dev.ratelimit.web.RateLimitHeaders;
-import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -36,31 +31,26 @@ public class Decisions {
 
     private static final long NOW = 1_700_000_000_000_000L;
 
-    private final Limit tokenBucket = Limit.named("bucket")
-            .algorithm(new TokenBucket(1000, Rate.perSecond(10)))
-            .build();
-    private final Limit leakyBucket = Limit.named("leaky")
-            .algorithm(new LeakyBucket(1000, Rate.perSecond(10)))
-            .build();
-    private final Limit fixedWindow = Limit.named("fixed")
-            .algorithm(new FixedWindow(1000, Duration.ofMinutes(1)))
-            .build();
-    private final Limit slidingWindow = Limit.named("sliding")
-            .algorithm(new SlidingWindow(1000, Duration.ofMinutes(1)))
-            .build();
-    private final Limit slidingLog = Limit.named("log")
-            .algorithm(new SlidingLog(1000, Duration.ofMinutes(1)))
-            .build();
-    private final Limit plenty = Limit.named("plenty")
-            .algorithm(new FixedWindow(1_000_000_000_000L, Duration.ofDays(365)))
-            .build();
-    private final Limit leased = Limit.named("leased")
-            .algorithm(new FixedWindow(1_000_000_000_000L, Duration.ofDays(365)))
-            .lease(new Lease(100_000))
-            .build();
-    private final Limit usedUp = Limit.named("used-up")
-            .algorithm(new FixedWindow(1, Duration.ofDays(365)))
-            .build();
+    private final Limit tokenBucket = limit("bucket", "algorithm", "token-bucket", "burst", "1000", "refill", "10/s");
+    private final Limit leakyBucket = limit("leaky", "algorithm", "leaky-bucket", "capacity", "1000", "drain", "10/s");
+    private final Limit fixedWindow =
+            limit("fixed", "algorithm", "fixed-window", "max-requests", "1000", "window", "1m");
+    private final Limit slidingWindow =
+            limit("sliding", "algorithm", "sliding-window", "max-requests", "1000", "window", "1m");
+    private final Limit slidingLog = limit("log", "algorithm", "sliding-log", "max-requests", "1000", "window", "1m");
+    private final Limit plenty =
+            limit("plenty", "algorithm", "fixed-window", "max-requests", "1000000000000", "window", "365d");
+    private final Limit leased = limit(
+            "leased",
+            "algorithm",
+            "fixed-window",
+            "max-requests",
+            "1000000000000",
+            "window",
+            "365d",
+            "lease",
+            "100000");
+    private final Limit usedUp = limit("used-up", "algorithm", "fixed-window", "max-requests", "1", "window", "365d");
 
     private final dev.ratelimit.algorithm.State bucketState = charged(tokenBucket, 1);
     private final dev.ratelimit.algorithm.State leakyState = charged(leakyBucket, 1);
@@ -69,10 +59,22 @@ public class Decisions {
     private final dev.ratelimit.algorithm.State logState = charged(slidingLog, 100);
 
     private final Subject subject = Subject.user("alice");
-    private final StoreRateLimiter limiter =
-            new StoreRateLimiter(new MemoryLimitStore(), Limits.of(plenty, leased, usedUp));
+    private final StoreRateLimiter limiter = Stores.limiter(Stores.memory(), 1);
+
+    /** What this instance remembers is looked at first only where the store is not in its own memory. */
+    private final StoreRateLimiter remembering = Stores.limiter(new ForwardingLimitStore(Stores.memory()) {}, 1);
+
     private final RateLimitHeaders headers = new RateLimitHeaders(true, true);
     private final Decision decision = limiter.decide(subject, plenty);
+
+    /** In the words of the configuration: names and values in turn. */
+    private static Limit limit(String name, String... properties) {
+        Map<String, String> all = new HashMap<>();
+        for (int i = 0; i < properties.length; i += 2) {
+            all.put(properties[i], properties[i + 1]);
+        }
+        return Algorithms.limit(name, all);
+    }
 
     private static dev.ratelimit.algorithm.State charged(Limit limit, long cost) {
         return Check.of(limit, dev.ratelimit.algorithm.State.FRESH, NOW, cost).charged();
@@ -81,6 +83,7 @@ public class Decisions {
     @TearDown
     public void close() {
         limiter.close();
+        remembering.close();
     }
 
     private static dev.ratelimit.algorithm.State step(Limit limit, dev.ratelimit.algorithm.State state) {
@@ -119,12 +122,12 @@ public class Decisions {
 
     @Benchmark
     public Object decideLeased() {
-        return limiter.decide(subject, leased);
+        return remembering.decide(subject, leased);
     }
 
     @Benchmark
     public Object decideDenied() {
-        return limiter.decide(subject, usedUp);
+        return remembering.decide(subject, usedUp);
     }
 
     @Benchmark

@@ -14,6 +14,8 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.function.IntFunction;
 import javax.sql.DataSource;
 
@@ -29,12 +31,52 @@ public final class Bucket4jPeers {
                 .build();
     }
 
+    /** Buckets in this process, in an array: the least that finding one can cost. */
     public static Peer local(long burst, int keys) {
-        Bucket[] buckets = new Bucket[keys];
-        for (int i = 0; i < keys; i++) {
-            buckets[i] = Bucket.builder().addLimit(bandwidth(burst)).build();
+        return new Buckets(List.<Bucket[]>of(buckets(keys, key -> bucket(burst))), burst);
+    }
+
+    /** Buckets in this process, found by the name of their key as an application finds them. */
+    public static Peer localByName(long burst, int keys) {
+        ConcurrentMap<String, Bucket> buckets = new ConcurrentHashMap<>();
+        String[] names = new String[keys];
+        for (int key = 0; key < keys; key++) {
+            names[key] = "user:user" + key;
         }
-        return key -> buckets[key].tryConsume(1);
+        return new Peer() {
+            @Override
+            public boolean decide(int key) {
+                return buckets.computeIfAbsent(names[key], name -> bucket(burst))
+                        .tryConsume(1);
+            }
+
+            @Override
+            public void requireExact(int key, long admitted, long denied) {
+                Bucket bucket = buckets.get(names[key]);
+                Peer.requireSame("admitted", key, bucket == null ? 0 : burst - bucket.getAvailableTokens(), admitted);
+            }
+        };
+    }
+
+    private static Bucket bucket(long burst) {
+        return Bucket.builder().addLimit(bandwidth(burst)).build();
+    }
+
+    /** As many buckets as keys on each instance; a thread always asks the same instance. */
+    private record Buckets(List<Bucket[]> instances, long burst) implements Peer {
+
+        @Override
+        public boolean decide(int key) {
+            int instance = instances.size() == 1
+                    ? 0
+                    : Math.floorMod(System.identityHashCode(Thread.currentThread()), instances.size());
+            return instances.get(instance)[key].tryConsume(1);
+        }
+
+        @Override
+        public void requireExact(int key, long admitted, long denied) {
+            Peer.requireSame("admitted", key, burst - instances.get(0)[key].getAvailableTokens(), admitted);
+        }
     }
 
     /**
@@ -56,12 +98,7 @@ public final class Bucket4jPeers {
                     return buckets(keys, key -> manager.builder().build((long) key, () -> configuration));
                 })
                 .toList();
-        return key -> {
-            int instance = instances.size() == 1
-                    ? 0
-                    : Math.floorMod(System.identityHashCode(Thread.currentThread()), instances.size());
-            return instances.get(instance)[key].tryConsume(1);
-        };
+        return new Buckets(instances, burst);
     }
 
     public static Peer redis(RedisClient client, String prefix, long burst, int keys) {
@@ -74,7 +111,7 @@ public final class Bucket4jPeers {
         Bucket[] buckets = buckets(
                 keys,
                 key -> manager.builder().build((prefix + key).getBytes(StandardCharsets.UTF_8), () -> configuration));
-        return key -> buckets[key].tryConsume(1);
+        return new Buckets(List.<Bucket[]>of(buckets), burst);
     }
 
     private static Bucket[] buckets(int keys, IntFunction<Bucket> make) {

@@ -6,9 +6,20 @@ public interface Peer extends AutoCloseable {
     /** Whether a request of that key may pass. Called by many threads. */
     boolean decide(int key) throws Exception;
 
-    /** How many requests of the key were admitted, as the store knows it; negative if it cannot be asked. */
-    default long admitted(int key) throws Exception {
-        return -1;
+    /**
+     * Compares the state of the key in the store with the answers that its callers got so far. Does nothing where the store
+     * cannot tell.
+     *
+     * @throws IllegalStateException if they differ
+     */
+    default void requireExact(int key, long admitted, long denied) throws Exception {}
+
+    /** Refuses a count of the store that is not the count of the callers. */
+    static void requireSame(String what, int key, long stored, long answered) {
+        if (stored != answered) {
+            throw new IllegalStateException("key " + key + " was " + what + " " + answered
+                    + " times according to its callers, and " + stored + " times according to the store");
+        }
     }
 
     @Override

@@ -19,14 +19,33 @@ public final class PostgresPeers {
                 "CREATE TABLE " + table + " (id text PRIMARY KEY, n bigint NOT NULL) WITH (fillfactor = 70)",
                 "INSERT INTO " + table + " SELECT 'user:user' || i, 0 FROM generate_series(0, " + (keys - 1) + ") i",
                 "VACUUM ANALYZE " + table);
-        return key -> {
+        return new BareUpdate(pool, table);
+    }
+
+    private record BareUpdate(DataSource pool, String table) implements Peer {
+
+        @Override
+        public boolean decide(int key) throws SQLException {
             try (Connection connection = pool.getConnection();
                     PreparedStatement statement =
                             connection.prepareStatement("UPDATE " + table + " SET n = n + 1 WHERE id = ?")) {
                 statement.setString(1, "user:user" + key);
                 return statement.executeUpdate() == 1;
             }
-        };
+        }
+
+        @Override
+        public void requireExact(int key, long admitted, long denied) throws SQLException {
+            try (Connection connection = pool.getConnection();
+                    PreparedStatement statement =
+                            connection.prepareStatement("SELECT n FROM " + table + " WHERE id = ?")) {
+                statement.setString(1, "user:user" + key);
+                try (ResultSet row = statement.executeQuery()) {
+                    row.next();
+                    Peer.requireSame("updated", key, row.getLong(1), admitted);
+                }
+            }
+        }
     }
 
     /** One stored function for each decision: an upsert that refills and takes, as libraries of this kind do it. */

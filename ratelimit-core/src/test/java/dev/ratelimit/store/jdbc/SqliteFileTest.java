@@ -66,7 +66,8 @@ class SqliteFileTest {
     }
 
     private static void decide(SqliteLimitStore store) {
-        try (StoreRateLimiter limiter = new StoreRateLimiter(store, Limits.of(LIMIT))) {
+        try (StoreRateLimiter limiter =
+                StoreRateLimiter.builder(store, Limits.of(LIMIT)).build()) {
             assertThat(limiter.decide(LimitRequest.of(Subject.user("alice"), "api"))
                             .remaining())
                     .isEqualTo(4);

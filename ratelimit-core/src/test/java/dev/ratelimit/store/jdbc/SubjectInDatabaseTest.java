@@ -81,7 +81,8 @@ class SubjectInDatabaseTest {
 
     /** Each round asks for every subject, so that two subjects taken for one would use up each other's limit. */
     private static void eachIsCounted(LimitStore store) {
-        try (StoreRateLimiter limiter = new StoreRateLimiter(store, Limits.of(TWICE))) {
+        try (StoreRateLimiter limiter =
+                StoreRateLimiter.builder(store, Limits.of(TWICE)).build()) {
             assertEachIs(limiter, Outcome.ALLOWED, 1);
             assertEachIs(limiter, Outcome.ALLOWED, 0);
             assertEachIs(limiter, Outcome.THROTTLED, 0);

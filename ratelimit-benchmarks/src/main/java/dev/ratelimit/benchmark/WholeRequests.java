@@ -1,0 +1,148 @@
+package dev.ratelimit.benchmark;
+
+import dev.ratelimit.benchmark.filter.Bucket4jConfiguration;
+import dev.ratelimit.benchmark.peer.MeasuredLimits;
+import io.github.bucket4j.Bucket;
+import io.github.bucket4j.postgresql.Bucket4jPostgreSQL;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+
+/** Whole requests to the sample: without limits, with limits on each store, and limited by Bucket4j. */
+final class WholeRequests {
+
+    /** Longer than in process: each contender is a Java process of its own, which starts cold. */
+    private static final double WARM_UP = 12;
+
+    private static final double SECONDS = 1;
+
+    /** As many connections as the limiter has by default. */
+    private static final int POOL_SIZE = 4;
+
+    private final Servers servers;
+    private final Path jar;
+    private final ProcessHandle database;
+
+    private WholeRequests(Servers servers, Path jar) throws SQLException {
+        this.servers = servers;
+        this.jar = jar;
+        this.database = servers.postgres();
+    }
+
+    /** Measures the families whose names have that part; none if the sample was not built. */
+    static List<Family> measure(Servers servers, Path root, String only, int turns) throws Exception {
+        Path jar = root.resolve("sample-app/target/sample-app.jar");
+        List<Family> families = Family.chosen(new WholeRequests(servers, jar).families(), only);
+        if (!families.isEmpty() && !Files.exists(jar)) {
+            System.out.println("whole requests: not measured, since there is no " + root.relativize(jar));
+            return List.of();
+        }
+        new Rounds(turns, WARM_UP, SECONDS).run(families);
+        return families;
+    }
+
+    private List<Family> families() throws Exception {
+        Contender unlimited = unlimited();
+        Contender memory = memory();
+        Contender sqlite = sqlite();
+        Contender postgres = postgres();
+        Contender bucket4j = bucket4j();
+        return List.of(
+                new Family(unlimited, memory, sqlite)
+                        .ratio("http-memory/http-unlimited", memory, unlimited, Goal.NONE)
+                        .ratio("http-sqlite/http-unlimited", sqlite, unlimited, Goal.NONE),
+                new Family(unlimited, postgres, bucket4j)
+                        .ratio("http-postgresql/http-unlimited", postgres, unlimited, Goal.NONE)
+                        .ratio("http-postgresql/http-bucket4j-postgresql", postgres, bucket4j, Goal.atLeast(1.5)));
+    }
+
+    private Contender unlimited() {
+        return sample(
+                "http-unlimited",
+                List.of(),
+                List.of(
+                        "--ratelimit.store.type=memory",
+                        "--ratelimit.api-keys.enabled=false",
+                        "--ratelimit.rules.reads.path=/nothing"),
+                () -> DatabaseTime.NOT_MEASURED,
+                false);
+    }
+
+    private Contender memory() {
+        return sample(
+                "http-memory",
+                List.of(),
+                List.of("--ratelimit.store.type=memory", "--ratelimit.api-keys.enabled=false"),
+                () -> DatabaseTime.NOT_MEASURED,
+                true);
+    }
+
+    private Contender sqlite() {
+        return sample(
+                "http-sqlite",
+                List.of(),
+                List.of(
+                        "--ratelimit.store.type=sqlite",
+                        "--ratelimit.store.sqlite.path=" + servers.folder().resolve("http.db")),
+                () -> DatabaseTime.NOT_MEASURED,
+                true);
+    }
+
+    private Contender postgres() {
+        return sample(
+                "http-postgresql",
+                List.of(),
+                List.of(
+                        "--ratelimit.store.type=postgresql",
+                        "--ratelimit.store.postgresql.schema=http",
+                        "--ratelimit.store.postgresql.pool-size=" + POOL_SIZE,
+                        "--ratelimit.store.postgresql.url=" + servers.postgresUrl()),
+                () -> DatabaseTime.now(database),
+                true);
+    }
+
+    private Contender bucket4j() throws IOException, URISyntaxException {
+        return sample(
+                "http-bucket4j-postgresql",
+                bucket4jClassPath(),
+                List.of(
+                        "--spring.main.sources=" + Bucket4jConfiguration.class.getName(),
+                        "--ratelimit.store.type=memory",
+                        "--ratelimit.api-keys.enabled=false",
+                        "--ratelimit.rules.reads.path=/nothing",
+                        "--bucket4j.url=" + servers.postgresUrl(),
+                        "--bucket4j.pool-size=" + POOL_SIZE,
+                        "--bucket4j.burst=" + MeasuredLimits.PLENTY),
+                () -> DatabaseTime.now(database),
+                true);
+    }
+
+    private Contender sample(
+            String name, List<Path> classPath, List<String> arguments, Supplier<DatabaseTime> clock, boolean limited) {
+        return new Sample(name, jar, servers.folder(), classPath, arguments, clock, limited);
+    }
+
+    /** The filter alone and the library: the other classes of this module would change the sample. */
+    private List<Path> bucket4jClassPath() throws IOException, URISyntaxException {
+        Path folder = servers.folder().resolve("filter");
+        for (Class<?> part : Bucket4jConfiguration.parts()) {
+            String file = part.getName().replace('.', '/') + ".class";
+            Files.createDirectories(folder.resolve(file).getParent());
+            try (InputStream in = part.getClassLoader().getResourceAsStream(file)) {
+                Files.copy(in, folder.resolve(file));
+            }
+        }
+        List<Path> classPath = new ArrayList<>(List.of(folder));
+        for (Class<?> library : List.of(Bucket.class, Bucket4jPostgreSQL.class)) {
+            classPath.add(Path.of(
+                    library.getProtectionDomain().getCodeSource().getLocation().toURI()));
+        }
+        return classPath;
+    }
+}

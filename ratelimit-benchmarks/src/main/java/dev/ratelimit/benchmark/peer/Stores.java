@@ -1,0 +1,59 @@
+package dev.ratelimit.benchmark.peer;
+
+import dev.ratelimit.Limits;
+import dev.ratelimit.engine.Grouping;
+import dev.ratelimit.engine.StoreRateLimiter;
+import dev.ratelimit.schema.Schema;
+import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.MemoryLimitStore;
+import dev.ratelimit.store.jdbc.PostgresLimitStore;
+import dev.ratelimit.store.jdbc.SqliteFile;
+import dev.ratelimit.store.jdbc.SqliteLimitStore;
+import java.nio.file.Path;
+import java.time.Duration;
+import javax.sql.DataSource;
+
+/** Opens the stores of this project, and limiters over them. */
+public final class Stores {
+
+    /** How many groups a limiter has in flight on PostgreSQL, as it has by default. */
+    public static final int GROUPS_ON_POSTGRES = 2;
+
+    /** So long that a slow moment of the machine fails no run. */
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private Stores() {}
+
+    /** A store on a schema that has its tables. */
+    public static LimitStore postgres(DataSource pool, String schema) {
+        return new PostgresLimitStore(pool, schema).withDeadline(PATIENCE);
+    }
+
+    /** A store on a schema that is made for it. */
+    public static LimitStore newPostgres(DataSource pool, String schema) {
+        Schema.migrate(pool, schema);
+        return postgres(pool, schema);
+    }
+
+    public static SqliteFile newSqliteFile(Path path, boolean full) {
+        SqliteFile file =
+                SqliteFile.at(path).synchronous(full ? SqliteFile.Synchronous.FULL : SqliteFile.Synchronous.NORMAL);
+        Schema.migrate(file);
+        return file;
+    }
+
+    public static LimitStore sqlite(SqliteFile file) {
+        return new SqliteLimitStore(file);
+    }
+
+    public static LimitStore memory() {
+        return new MemoryLimitStore();
+    }
+
+    /** A limiter for requests that bring their limits with them. */
+    public static StoreRateLimiter limiter(LimitStore store, int groups) {
+        return StoreRateLimiter.builder(store, Limits.of())
+                .grouping(Grouping.DEFAULT.withGroupsInFlight(groups).withDeadline(PATIENCE))
+                .build();
+    }
+}

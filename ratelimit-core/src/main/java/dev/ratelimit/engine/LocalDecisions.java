@@ -1,0 +1,584 @@
+package dev.ratelimit.engine;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.Micros;
+import dev.ratelimit.Penalties;
+import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.Charge;
+import dev.ratelimit.algorithm.Check;
+import dev.ratelimit.algorithm.Debt;
+import dev.ratelimit.algorithm.State;
+import dev.ratelimit.algorithm.Verdict;
+import dev.ratelimit.algorithm.Violations;
+import dev.ratelimit.store.Answer;
+import dev.ratelimit.store.GroupArithmetic;
+import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.Operation.Demand;
+import dev.ratelimit.store.Operation.Kind;
+import dev.ratelimit.store.StateKey;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides in this process while the store cannot, and brings to the store afterwards what was granted meanwhile.
+ *
+ * <ol>
+ *   <li>Of each subject and limit, the last answer of the store is kept.
+ *   <li>A local decision starts from that answer, on the store's last clock plus the time since. Before the first one, the
+ *       answers to all requests at the store are foreseen, in their order, as the store will give them. A request at the
+ *       store that is late gets the answer foreseen for it; one that is not there is decided after all of them. So
+ *       both agree on who is admitted, whoever of a group is late.
+ *   <li>What was granted here is a debt: the difference between the state before and after. The next operation that goes to
+ *       the store for the subject carries it, and is decided after it was charged. Subjects that nobody asks for are sent
+ *       by themselves.
+ *   <li>When the store has answered, a request that it has charged is taken out of the debt; so it is charged once. If it was
+ *       denied here, the store is told to take it back.
+ *   <li>If a call fails, its debt is kept. If the store had committed and only the reply was lost, it is charged twice.
+ * </ol>
+ *
+ * One lock guards all of it: answers, debts and calls under way must change together, and nothing under the lock waits.
+ */
+final class LocalDecisions {
+
+    private static final int MOST_SUBJECTS = 50_000;
+    private static final int MOST_LOOKED_AT = 64;
+    private static final long NANOS_PER_MICRO = 1_000;
+
+    private final int instances;
+    private final @Nullable InstantSource clock;
+    private final ReentrantLock lock = new ReentrantLock();
+
+    /** The least recently used first. */
+    private final LinkedHashMap<StateKey, Account> accounts = new LinkedHashMap<>(16, 0.75f, true);
+
+    private final Set<StateKey> debtors = new LinkedHashSet<>();
+
+    /** The groups at the store; no two of them have a key in common. */
+    private final List<List<Pending>> atStore = new ArrayList<>();
+
+    private long storeClock;
+    private long storeClockNanos;
+
+    /**
+     * @param instances how many instances share the limits: this one grants its share of them
+     * @param clock the clock that the store was given, or {@code null}
+     */
+    LocalDecisions(int instances, @Nullable InstantSource clock) {
+        this.instances = instances;
+        this.clock = clock;
+    }
+
+    /** One subject on one limit. */
+    private static final class Account {
+
+        private final @Nullable Subject subject;
+        private Limit limit;
+        private @Nullable Verdict lastAnswer;
+        private long answeredAt;
+
+        /** How many requests are at the store. */
+        private int underWay;
+
+        /** Before and after what was granted here or is foreseen; both {@code null} if there is nothing of that. */
+        private @Nullable State before;
+
+        private @Nullable State after;
+
+        /** How many requests were granted here which the store does not know of. */
+        private int owed;
+
+        /** The state after what a call at the store carries, and how many requests that is. */
+        private @Nullable State sent;
+
+        private int owedSent;
+
+        private boolean isSending;
+        private Violations violations = Violations.NONE;
+
+        /** Counts the debts that were charged: a later one is another. */
+        private long era;
+
+        Account(@Nullable Subject subject, Limit limit) {
+            this.subject = subject;
+            this.limit = limit;
+        }
+
+        boolean isIdle() {
+            return underWay == 0 && before == null;
+        }
+
+        /** The last known state. */
+        State known() {
+            return lastAnswer == null ? State.FRESH : lastAnswer.state(limit, answeredAt);
+        }
+
+        void close() {
+            before = null;
+            after = null;
+            sent = null;
+            owed = 0;
+            owedSent = 0;
+            era++;
+        }
+    }
+
+    /**
+     * An answer.
+     *
+     * @param eras the debts that hold what it has charged; {@code null} if the store has charged it
+     */
+    record Granted(Answer answer, @Nullable Map<StateKey, Long> eras) {}
+
+    /**
+     * Prepares a group for the store. {@link #returned} must follow.
+     *
+     * @return those of the group that still want an answer
+     */
+    List<Pending> send(List<Pending> group) {
+        List<Pending> sent = new ArrayList<>(group.size());
+        lock.lock();
+        try {
+            for (Pending pending : group) {
+                if (!pending.isDecidedHere()) {
+                    pending.send(prepared(pending.operation));
+                    sent.add(pending);
+                }
+            }
+            atStore.add(sent);
+        } finally {
+            lock.unlock();
+        }
+        return sent;
+    }
+
+    /** A group that was sent is no longer at the store. */
+    void returned(List<Pending> group) {
+        lock.lock();
+        try {
+            atStore.removeIf(sent -> sent == group);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Operation prepared(Operation operation) {
+        boolean owes = false;
+        for (Demand demand : operation.demands()) {
+            if (operation.kind() == Kind.DECIDE) {
+                account(demand).underWay++;
+            }
+            owes |= !debtors.isEmpty() && debtors.contains(demand.key());
+        }
+        if (!owes || operation.kind() == Kind.RESET) {
+            return operation;
+        }
+        List<Demand> demands = new ArrayList<>(operation.demands().size());
+        for (Demand demand : operation.demands()) {
+            demands.add(withDebt(operation.kind(), demand));
+        }
+        return new Operation(operation.kind(), demands);
+    }
+
+    private Demand withDebt(Kind kind, Demand demand) {
+        Account account = account(demand);
+        State before = account.before;
+        State after = account.after;
+        if (before == null || after == null || account.sent != null) {
+            return demand; // nothing is owed, or an earlier operation of the group carries it
+        }
+        if (kind != Kind.PEEK) {
+            account.sent = after;
+            account.owedSent = account.owed;
+        }
+        return demand.withDebt(new Debt(account.limit.share(instances), before, after));
+    }
+
+    /**
+     * Takes the answers of a group.
+     *
+     * @return operations that the store is still to be asked for: charges to take back
+     */
+    List<Operation> answered(List<Pending> sent, List<Answer> answers) {
+        List<Operation> takenBack = new ArrayList<>(0);
+        lock.lock();
+        try {
+            // First for all of them: the state after the answers must hold only charges that the store does not know
+            // of.
+            for (int i = 0; i < sent.size(); i++) {
+                Operation refund = reconciled(sent.get(i), answers.get(i));
+                if (refund != null) {
+                    takenBack.add(refund);
+                }
+            }
+            for (int i = 0; i < sent.size(); i++) {
+                Pending pending = sent.get(i);
+                for (int d = 0; d < pending.operation.demands().size(); d++) {
+                    answered(pending, d, answers.get(i));
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        return takenBack;
+    }
+
+    private @Nullable Operation reconciled(Pending pending, Answer answer) {
+        storeClock = answer.now();
+        storeClockNanos = System.nanoTime();
+        pending.answered(answer);
+        Answer foreseen = pending.foreseen();
+        boolean told = pending.isDecidedHere();
+        if (foreseen != null && foreseen.allowed() && (!told || answer.allowed())) {
+            takeOut(pending, foreseen, told);
+        }
+        return refund(pending, answer);
+    }
+
+    /** A request that was denied here, and that the store has charged since. */
+    private static @Nullable Operation refund(Pending pending, Answer answer) {
+        Answer here = pending.decidedHere();
+        if (here == null || here.allowed() || !answer.allowed() || pending.operation.kind() != Kind.DECIDE) {
+            return null;
+        }
+        List<Demand> demands = new ArrayList<>();
+        for (int i = 0; i < pending.operation.demands().size(); i++) {
+            Demand demand = pending.operation.demands().get(i);
+            demands.add(new Demand(
+                    demand.subject(),
+                    demand.limit(),
+                    0,
+                    answer.verdicts().get(i).charge()));
+        }
+        return new Operation(Kind.SETTLE, demands);
+    }
+
+    private void answered(Pending pending, int number, Answer answer) {
+        Kind kind = pending.operation.kind();
+        Demand demand = pending.operation.demands().get(number);
+        if (kind == Kind.PEEK) {
+            return;
+        }
+        Account account = account(demand);
+        if (kind == Kind.RESET) {
+            account.close();
+            debtors.remove(demand.key());
+            account.lastAnswer = null;
+            return;
+        }
+        if (kind == Kind.DECIDE) {
+            account.underWay--;
+        }
+        account.isSending = false;
+        account.limit = demand.limit();
+        account.lastAnswer = answer.verdicts().get(number);
+        account.answeredAt = answer.now();
+        goOn(account, demand.key(), pending.sentDemand(number).debt() != null);
+    }
+
+    /**
+     * Takes a charge back that was made here: the store has made it, too, or nobody was told of it.
+     *
+     * @param told whether somebody was
+     */
+    private void takeOut(Pending pending, Answer charged, boolean told) {
+        for (int d = 0; d < pending.operation.demands().size(); d++) {
+            Demand demand = pending.operation.demands().get(d);
+            Account account = account(demand);
+            State after = account.after;
+            if (after != null) {
+                account.after = Check.of(demand.limit().share(instances), after, now(), 0)
+                        .settled(charged.verdicts().get(d).charge());
+                account.owed -= told ? 1 : 0;
+            }
+        }
+    }
+
+    /**
+     * Begins again from the answer: what is still owed is owed on top of it.
+     *
+     * @param carried whether the call has charged the debt, as it was when it was sent
+     */
+    private void goOn(Account account, StateKey key, boolean carried) {
+        State after = account.after;
+        State before = carried ? account.sent : account.before;
+        if (after == null || before == null) {
+            return;
+        }
+        if (carried) {
+            account.sent = null;
+            account.owed -= account.owedSent;
+            account.owedSent = 0;
+        }
+        if (account.owed <= 0) {
+            account.close();
+            debtors.remove(key);
+            return;
+        }
+        Limit share = account.limit.share(instances);
+        State known = inNumbersOf(share, account.known(), account.answeredAt);
+        account.before = known;
+        account.after = known.with(new Debt(share, before, after), share, account.answeredAt);
+    }
+
+    /** A call has failed: what it carried is still owed. */
+    void failed(List<Pending> sent) {
+        lock.lock();
+        try {
+            for (Pending pending : sent) {
+                pending.failed();
+                for (int d = 0; d < pending.operation.demands().size(); d++) {
+                    Account account = account(pending.operation.demands().get(d));
+                    account.isSending = false;
+                    if (pending.sentDemand(d).debt() != null) {
+                        account.sent = null;
+                        account.owedSent = 0;
+                    }
+                    if (pending.operation.kind() == Kind.DECIDE) {
+                        account.underWay--;
+                    }
+                }
+                Answer foreseen = pending.foreseen();
+                if (foreseen == null || pending.isDecidedHere()) {
+                    continue;
+                }
+                if (pending.isDecidedHereOtherwise()) {
+                    decidedHere(pending, foreseen); // which will be asked for
+                } else if (foreseen.allowed()) {
+                    takeOut(pending, foreseen, false);
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Decides an operation that the store has not decided in time; by its answer if that has come meanwhile. */
+    Granted decide(Pending pending) {
+        lock.lock();
+        try {
+            Answer late = pending.storeAnswer();
+            if (late != null) {
+                return new Granted(late, null);
+            }
+            Answer here = pending.decidedHere();
+            if (here == null) {
+                foreseeAll();
+                Answer foreseen = pending.foreseen();
+                here = foreseen != null ? foreseen : decide(pending.operation, false);
+                decidedHere(pending, here);
+            }
+            Map<StateKey, Long> eras = new HashMap<>();
+            for (Demand demand : pending.operation.demands()) {
+                eras.put(demand.key(), account(demand).era);
+            }
+            return new Granted(here, eras);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What the store will answer to those that it has not answered yet. */
+    private void foreseeAll() {
+        for (List<Pending> group : atStore) {
+            for (Pending pending : group) {
+                if (pending.isAtStore() && pending.foreseen() == null && pending.operation.kind() == Kind.DECIDE) {
+                    pending.foresee(decide(pending.operation, true));
+                }
+            }
+        }
+    }
+
+    /** Somebody is told that answer. */
+    private void decidedHere(Pending pending, Answer answer) {
+        pending.decidedHere(answer);
+        if (pending.operation.kind() == Kind.DECIDE && answer.allowed()) {
+            for (Demand demand : pending.operation.demands()) {
+                account(demand).owed++;
+            }
+        }
+    }
+
+    /**
+     * @param foreseeing whether it is at the store, which counts the violation if it is denied
+     */
+    private Answer decide(Operation operation, boolean foreseeing) {
+        List<Demand> demands = new ArrayList<>(operation.demands().size());
+        for (Demand demand : operation.demands()) {
+            Account account = account(demand);
+            Limit share = demand.limit().share(instances);
+            if (account.after == null) {
+                State known = inNumbersOf(share, account.known(), now());
+                account.before = known;
+                account.after = known;
+            }
+            demands.add(demand.of(foreseeing ? withoutPenalties(share) : share, 0));
+        }
+        Answer answer = new GroupArithmetic(new OpenAccounts(), now()).decide(new Operation(operation.kind(), demands));
+        for (Demand demand : operation.demands()) {
+            keep(demand.key(), account(demand));
+        }
+        return answer;
+    }
+
+    private static Limit withoutPenalties(Limit limit) {
+        return limit.penalties().isEmpty()
+                ? limit
+                : new Limit(limit.name(), limit.algorithm(), limit.cost(), limit.minInterval(), Penalties.NONE);
+    }
+
+    private static State inNumbersOf(Limit limit, State state, long now) {
+        return Check.of(limit, state, now, 0).unchanged();
+    }
+
+    private void keep(StateKey key, Account account) {
+        State before = account.before;
+        if (before != null && before.equals(account.after)) {
+            account.before = null;
+            account.after = null;
+            account.owed = 0;
+        } else if (account.subject != null) {
+            debtors.add(key);
+        }
+    }
+
+    /**
+     * Settles what was granted here.
+     *
+     * @param settlements with the charge of each
+     * @return those that the store has been charged with meanwhile, and must settle
+     */
+    List<Demand> settle(List<Demand> settlements, Map<StateKey, Long> eras) {
+        List<Demand> charged = new ArrayList<>();
+        lock.lock();
+        try {
+            for (Demand demand : settlements) {
+                Account account = account(demand);
+                State after = account.after;
+                Charge charge = demand.charge();
+                if (after == null || charge == null || account.era != eras.getOrDefault(demand.key(), -1L)) {
+                    charged.add(demand);
+                } else {
+                    Limit share = demand.limit().share(instances);
+                    account.after = Check.of(share, after, now(), demand.cost()).settled(charge);
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        return charged;
+    }
+
+    /** Operations that bring debts to the store, of subjects that nobody may ask for again. */
+    List<Operation> due(int most) {
+        List<Operation> due = new ArrayList<>(0);
+        lock.lock();
+        try {
+            for (StateKey key : debtors) {
+                Account account = accounts.get(key);
+                if (account == null || account.subject == null || account.isSending || account.underWay > 0) {
+                    continue;
+                }
+                account.isSending = true;
+                due.add(new Operation(
+                        Kind.SETTLE, List.of(new Demand(account.subject, account.limit, 0, new Charge(now(), 0, 0)))));
+                if (due.size() == most) {
+                    break;
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        return due;
+    }
+
+    /** How many subjects owe something. */
+    int debts() {
+        lock.lock();
+        try {
+            return debtors.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private long now() {
+        if (clock != null) {
+            return Micros.of(clock.instant());
+        }
+        return storeClock == 0
+                ? Micros.of(InstantSource.system().instant())
+                : storeClock + (System.nanoTime() - storeClockNanos) / NANOS_PER_MICRO;
+    }
+
+    private Account account(Demand demand) {
+        StateKey key = demand.key();
+        Account known = accounts.get(key);
+        if (known != null) {
+            return known;
+        }
+        if (accounts.size() >= MOST_SUBJECTS && !makeRoom()) {
+            // Those for whom there is no room share one count.
+            return accounts.computeIfAbsent(
+                    new StateKey("", demand.limit().name()), all -> new Account(null, demand.limit()));
+        }
+        Account made = new Account(demand.subject(), demand.limit());
+        accounts.put(key, made);
+        return made;
+    }
+
+    /** Forgets a subject that was not asked for in a long time and owes nothing. */
+    private boolean makeRoom() {
+        Iterator<Map.Entry<StateKey, Account>> eldest = accounts.entrySet().iterator();
+        for (int i = 0; i < MOST_LOOKED_AT && eldest.hasNext(); i++) {
+            if (eldest.next().getValue().isIdle()) {
+                eldest.remove();
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private final class OpenAccounts implements GroupArithmetic.Rows {
+
+        private Account account(StateKey key) {
+            Account known = accounts.get(key);
+            return known != null ? known : Objects.requireNonNull(accounts.get(new StateKey("", key.limit())));
+        }
+
+        @Override
+        public State state(StateKey key) {
+            return Objects.requireNonNull(account(key).after);
+        }
+
+        @Override
+        public void write(StateKey key, State state) {
+            account(key).after = state;
+        }
+
+        @Override
+        public Violations violations(StateKey key) {
+            return account(key).violations;
+        }
+
+        @Override
+        public void write(StateKey key, Violations violations) {
+            account(key).violations = violations;
+        }
+
+        @Override
+        public void remove(StateKey key) {
+            account(key).after = State.FRESH;
+            account(key).violations = Violations.NONE;
+        }
+    }
+}

@@ -1,0 +1,140 @@
+package dev.ratelimit.engine;
+
+import dev.ratelimit.store.Answer;
+import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.Operation;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** Asks the store within a deadline: through the breaker, and in groups. */
+final class StoreCalls {
+
+    /** How long a store that has failed is left alone before it is asked again. */
+    private static final Duration BREAK = Duration.ofSeconds(1);
+
+    private final GroupQueue queue;
+    private final Breaker breaker;
+    private final StoreHealth health = new StoreHealth(System::nanoTime);
+    private final Duration deadline;
+    private final ThreadPoolExecutor workers;
+
+    /** Continuations of asynchronous callers run here: they may block, and would hold up a group. */
+    private final Executor continuations = ForkJoinPool.commonPool();
+
+    StoreCalls(LimitStore store, Grouping grouping, LocalDecisions local) {
+        this.deadline = grouping.deadline();
+        this.breaker = new Breaker(BREAK, deadline);
+        // No more than one works for each group; but one that has just left may still be on its way back.
+        this.workers = new ThreadPoolExecutor(
+                0, Integer.MAX_VALUE, 30, TimeUnit.SECONDS, new SynchronousQueue<>(), workerThreads());
+        this.queue = new GroupQueue(store, grouping, workers, breaker, local, GroupQueue.PATIENCE);
+    }
+
+    private static ThreadFactory workerThreads() {
+        AtomicInteger number = new AtomicInteger();
+        return work -> {
+            Thread thread = new Thread(work, "ratelimit-group-" + number.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
+        };
+    }
+
+    /** When a request has waited for too long that came at that moment. */
+    long deadline(long start) {
+        return start + deadline.toNanos();
+    }
+
+    /**
+     * Waits for the answer.
+     *
+     * @param start when the request came, in the time of {@link System#nanoTime()}
+     */
+    Answer submit(Pending pending, long start) throws UndecidedException {
+        try {
+            breaker.check();
+            Answer answer = queue.submit(pending, deadline(start));
+            health.decided();
+            return answer;
+        } catch (UndecidedException e) {
+            health.undecided(e);
+            throw e;
+        }
+    }
+
+    /** Leaves an operation to the workers; nobody waits for it. */
+    void submitLater(Pending pending) throws UndecidedException {
+        breaker.check();
+        queue.submitLater(pending);
+    }
+
+    /** The answer to an asynchronous caller, or the reason why there is none. */
+    record Told(
+            Pending pending,
+            @Nullable Answer given,
+            @Nullable UndecidedException undecided) {
+
+        Answer answer() {
+            return Objects.requireNonNull(given);
+        }
+    }
+
+    /**
+     * Asks without waiting. Completes by the deadline, off the workers, and never exceptionally.
+     *
+     * @param orHere whether this process decides it if the store does not
+     */
+    CompletableFuture<Told> submitAsync(Operation operation, boolean orHere, long start) {
+        CompletableFuture<Object> result = new CompletableFuture<>();
+        Pending pending = new Pending(operation, result::complete, orHere);
+        try {
+            breaker.check();
+            queue.submitLater(pending);
+        } catch (UndecidedException e) {
+            result.complete(e);
+        }
+        return result.orTimeout(deadline(start) - System.nanoTime(), TimeUnit.NANOSECONDS)
+                .handleAsync((given, timeout) -> told(pending, timeout == null ? given : timeout), continuations);
+    }
+
+    private Told told(Pending pending, Object result) {
+        if (result instanceof Answer answer) {
+            health.decided();
+            return new Told(pending, answer, null);
+        }
+        UndecidedException undecided;
+        if (result instanceof UndecidedException e) {
+            undecided = e;
+        } else if (result instanceof TimeoutException) {
+            queue.leave(pending);
+            undecided = UndecidedException.late();
+        } else {
+            undecided = UndecidedException.failed((Throwable) result);
+        }
+        health.undecided(undecided);
+        return new Told(pending, null, undecided);
+    }
+
+    /** The same stage, whose continuations run off the workers; {@code null} if it is not complete by the deadline. */
+    <T> CompletableFuture<@Nullable T> offTheWorkers(CompletableFuture<@Nullable T> stage, long start) {
+        if (stage.isDone()) {
+            return stage;
+        }
+        return stage.thenApply(value -> value)
+                .completeOnTimeout(null, deadline(start) - System.nanoTime(), TimeUnit.NANOSECONDS)
+                .thenApplyAsync(value -> value, continuations);
+    }
+
+    void close() {
+        workers.shutdown();
+    }
+}

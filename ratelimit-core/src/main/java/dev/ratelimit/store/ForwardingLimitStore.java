@@ -1,0 +1,45 @@
+package dev.ratelimit.store;
+
+import java.time.InstantSource;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Forwards all calls to another store. A subclass adds to some of them, and its callers are always put into groups. */
+public abstract class ForwardingLimitStore implements LimitStore {
+
+    private final LimitStore store;
+
+    protected ForwardingLimitStore(LimitStore store) {
+        this.store = store;
+    }
+
+    @Override
+    public List<Answer> decide(List<Operation> group) {
+        return store.decide(group);
+    }
+
+    @Override
+    public boolean answersInTime() {
+        return store.answersInTime();
+    }
+
+    @Override
+    public int groupsAtOnce() {
+        return store.groupsAtOnce();
+    }
+
+    @Override
+    public @Nullable InstantSource clock() {
+        return store.clock();
+    }
+
+    @Override
+    public Pruned prune(long keepMicros) {
+        return store.prune(keepMicros);
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+}
