@@ -30,6 +30,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.util.function.SingletonSupplier;
 
 /** The limiter and what it needs: limits, a store, upkeep. */
@@ -146,6 +147,13 @@ public final class RateLimitAutoConfiguration {
                                 : 0)
                 .instances(instances(properties))
                 .build();
+    }
+
+    /** Also where beans are made only when they are needed: the first request would be too late. */
+    @Bean
+    @Lazy(false)
+    WarmUp rateLimitWarmUp(LimitStore store, Limits limits) {
+        return new WarmUp(store, limits);
     }
 
     private static int instances(RateLimitProperties properties) {
