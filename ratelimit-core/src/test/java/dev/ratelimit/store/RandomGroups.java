@@ -3,6 +3,7 @@ package dev.ratelimit.store;
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Micros;
+import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
 import dev.ratelimit.Window;
 import dev.ratelimit.algorithm.Charge;
@@ -10,6 +11,7 @@ import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.LeakyBucket;
 import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.SlidingWindow;
+import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.testing.RandomLimits;
@@ -20,13 +22,14 @@ import java.time.Instant;
 import java.time.zone.ZoneOffsetTransition;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.random.RandomGenerator;
 
 /**
  * One random history, group by group: some subjects and limits, everything that can be asked of a store, limits that
- * are redefined under their names, and a clock that mostly goes forward. What comes next depends on the answers.
+ * are redefined under their names or are of another tier for one of the subjects, and a clock that mostly goes forward. What comes next depends on the answers.
  */
 final class RandomGroups {
 
@@ -45,6 +48,10 @@ final class RandomGroups {
     private final SettableClock clock;
     private final RandomLimits limits;
     private final List<Limit> current = new ArrayList<>();
+
+    /** The numbers of another tier for some of the limits, by name. */
+    private final Map<String, Limit> otherTier = new HashMap<>();
+
     private final List<Charged> charges = new ArrayList<>();
     private final Map<Kind, Integer> demands = new EnumMap<>(Kind.class);
     private List<Operation> group = List.of();
@@ -56,6 +63,7 @@ final class RandomGroups {
         this.limits = new RandomLimits(random, LONGEST_LOG);
         for (int i = 0; i < LIMITS; i++) {
             current.add(limits.next("limit-" + i, kind()));
+            redefineOtherTier(current.get(i));
         }
         clock.set(random.nextBoolean() ? nearClockChange() : anyMoment());
     }
@@ -115,7 +123,8 @@ final class RandomGroups {
             List<Demand> list = new ArrayList<>();
             for (int i = 0; i < limitsEach; i++) {
                 Limit limit = asked.get((first + i) % asked.size());
-                list.add(counted(new Demand(SUBJECTS.get(random.nextInt(SUBJECTS.size())), limit, 1)));
+                Subject subject = SUBJECTS.get(random.nextInt(SUBJECTS.size()));
+                list.add(counted(new Demand(subject, tier(subject, limit), 1)));
             }
             operations.add(new Operation(Operation.Kind.DECIDE, list));
         }
@@ -154,8 +163,9 @@ final class RandomGroups {
         int first = random.nextInt(LIMITS);
         for (int i = 0; i < size; i++) {
             // Neighbours, so that no limit comes twice.
-            Limit limit = current.get((first + i) % LIMITS);
-            list.add(counted(new Demand(SUBJECTS.get(random.nextInt(SUBJECTS.size())), limit, limits.cost(limit))));
+            Subject subject = SUBJECTS.get(random.nextInt(SUBJECTS.size()));
+            Limit limit = tier(subject, current.get((first + i) % LIMITS));
+            list.add(counted(new Demand(subject, limit, limits.cost(limit))));
         }
         return new Operation(kind, list);
     }
@@ -165,10 +175,12 @@ final class RandomGroups {
         Charged charged = charges.get(random.nextInt(charges.size()));
         Limit limit = charged.limit();
         if (random.nextInt(4) > 0) {
-            limit = current.stream()
-                    .filter(one -> one.name().equals(charged.limit().name()))
-                    .findFirst()
-                    .orElseThrow();
+            limit = tier(
+                    charged.subject(),
+                    current.stream()
+                            .filter(one -> one.name().equals(charged.limit().name()))
+                            .findFirst()
+                            .orElseThrow());
         }
         long cost = switch (random.nextInt(3)) {
             case 0 -> 0;
@@ -183,6 +195,31 @@ final class RandomGroups {
     private void redefine(int number) {
         Limit before = current.get(number);
         current.set(number, limits.next(before.name(), random.nextBoolean() ? kindOf(before.algorithm()) : kind()));
+        redefineOtherTier(current.get(number));
+    }
+
+    /** For half of the limits; often of the same algorithm, sometimes with nothing but another rate. */
+    private void redefineOtherTier(Limit limit) {
+        otherTier.remove(limit.name());
+        if (random.nextBoolean()) {
+            return;
+        }
+        Limit other = limits.next(limit.name(), random.nextInt(3) > 0 ? kindOf(limit.algorithm()) : kind());
+        if (other.algorithm() instanceof TokenBucket bucket
+                && limit.capacity() <= LONGEST_LOG
+                && random.nextBoolean()) {
+            other = Limit.named(limit.name())
+                    .algorithm(new TokenBucket(
+                            limit.capacity(),
+                            bucket.capacity() <= LONGEST_LOG ? bucket.refill() : Rate.perSecond(LONGEST_LOG)))
+                    .build();
+        }
+        otherTier.put(limit.name(), other);
+    }
+
+    /** The limit as it is for the subject: the first of them is of another tier. */
+    private Limit tier(Subject subject, Limit limit) {
+        return subject.equals(SUBJECTS.get(0)) ? otherTier.getOrDefault(limit.name(), limit) : limit;
     }
 
     private void moveClock() {

@@ -66,15 +66,17 @@ record AdmissionStatement(String sql, List<String> parameters) {
             SELECT :subject::text AS subject, :take::bigint AS take, {clock} AS clock, {limit}
                 WHERE {settings}""";
 
+    /** With plain parameters, the length of the arrays would be part of a plan: it would be planned anew each time. */
     private static final String KEYS = """
             SELECT key.subject, key.take, {clock} AS clock, {limit}
-                FROM unnest(:subjects::text[], :takes::bigint[]) AS key (subject, take)
+                FROM unnest((SELECT :subjects::text[]), (SELECT :takes::bigint[])) AS key (subject, take)
                 WHERE {settings}
                 ORDER BY key.subject COLLATE "C" OFFSET 0""";
 
     private static final String KEYS_OF_SEVERAL_LIMITS = """
             SELECT key.subject, key.take, {clock} AS clock, {limit}
-                FROM unnest(:subjects::text[], :takes::bigint[], :numbers::int[]) AS key (subject, take, number)
+                FROM unnest((SELECT :subjects::text[]), (SELECT :takes::bigint[]), (SELECT :numbers::int[]))
+                    AS key (subject, take, number)
                 WHERE {settings}
                 ORDER BY key.subject COLLATE "C", (:all_resource::text[])[key.number] COLLATE "C" OFFSET 0""";
 

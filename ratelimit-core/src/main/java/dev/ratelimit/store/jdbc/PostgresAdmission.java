@@ -35,7 +35,7 @@ final class PostgresAdmission {
         BEGUN
     }
 
-    private record Variant(AdmissionShape shape, Transaction transaction, boolean reads) {}
+    private record Variant(AdmissionShape shape, Transaction transaction, boolean reads, boolean followed) {}
 
     private final PostgresStatements statements;
     private final Map<Variant, AdmissionStatement> texts = new ConcurrentHashMap<>();
@@ -101,7 +101,7 @@ final class PostgresAdmission {
             PostgresReading reading,
             @Nullable Long now)
             throws SQLException {
-        Variant variant = new Variant(limits.shape(), transaction, !reading.isEmpty());
+        Variant variant = new Variant(limits.shape(), transaction, !reading.isEmpty(), group.needsLocks());
         AdmissionStatement text = texts.get(variant);
         if (text == null) {
             text = text(variant);
@@ -128,8 +128,8 @@ final class PostgresAdmission {
     }
 
     private AdmissionStatement text(Variant variant) {
-        AdmissionStatement statement =
-                statements.admission(variant.shape(), variant.transaction() == Transaction.BEGUN, variant.reads());
+        AdmissionStatement statement = statements.admission(
+                variant.shape(), variant.transaction() == Transaction.BEGUN, variant.reads(), variant.followed());
         String sql = statement.sql() + (variant.reads() ? ";" + statements.read : "");
         return new AdmissionStatement(
                 switch (variant.transaction()) {

@@ -92,6 +92,16 @@ final class PostgresGroup {
         return list;
     }
 
+    /** Whether it is known beforehand that some keys have to be locked. */
+    boolean needsLocks() {
+        for (PostgresKey key : keys.values()) {
+            if (key.way() == Way.LOCK) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Whether an operation has several keys. */
     boolean isLinked() {
         return linked;

@@ -151,8 +151,8 @@ public final class PostgresLimitStore implements LimitStore {
     public List<Answer> decide(List<Operation> group) {
         PostgresGroup asked = new PostgresGroup(group, fragments, denials, time.expected());
         @Nullable Answer[] answers = new @Nullable Answer[group.size()];
-        admit(asked, answers);
-        lock(group, answers);
+        boolean followed = admit(asked, answers);
+        lock(group, answers, followed);
         List<Answer> all = List.of(requireAll(answers));
         denials.learn(group, all);
         if (!all.isEmpty()) {
@@ -161,10 +161,15 @@ public final class PostgresLimitStore implements LimitStore {
         return all;
     }
 
-    /** Decides by the statement, or by reading, what can be decided so. */
-    private void admit(PostgresGroup asked, @Nullable Answer[] answers) {
+    /**
+     * Decides by the statement, or by reading, what can be decided so.
+     *
+     * @return whether that has not waited for the disk, since more is to follow
+     */
+    private boolean admit(PostgresGroup asked, @Nullable Answer[] answers) {
         AdmissionLimits limits = AdmissionLimits.of(asked, time.expected());
         PostgresReading reading = new PostgresReading(statements, asked, clock);
+        boolean followed = asked.needsLocks();
         try {
             if (!limits.keys().isEmpty()) {
                 connections.run(connection -> admission.run(connection, asked, limits, reading, now()));
@@ -177,10 +182,11 @@ public final class PostgresLimitStore implements LimitStore {
         for (int i = 0; i < answers.length; i++) {
             answers[i] = asked.answer(asked.operations().get(i), reading);
         }
+        return followed;
     }
 
     /** Decides the rest in Java, on locked rows, in a transaction of its own. */
-    private void lock(List<Operation> group, @Nullable Answer[] answers) {
+    private void lock(List<Operation> group, @Nullable Answer[] answers, boolean followed) {
         List<Operation> rest = new ArrayList<>();
         for (int i = 0; i < answers.length; i++) {
             if (answers[i] == null) {
@@ -192,9 +198,9 @@ public final class PostgresLimitStore implements LimitStore {
         }
         List<Answer> decided = new ArrayList<>();
         try {
-            connections.run(connection -> decided.addAll(locking.decide(connection, rest)));
+            connections.run(connection -> decided.addAll(locking.decide(connection, rest, followed)));
         } catch (SQLException e) {
-            throw failed(e, rest, answers);
+            throw failed(e, group, answers);
         }
         Iterator<Answer> next = decided.iterator();
         for (int i = 0; i < answers.length; i++) {
@@ -209,15 +215,13 @@ public final class PostgresLimitStore implements LimitStore {
         return answers;
     }
 
-    /**
-     * @param undecided the operations that the statement was to decide
-     */
-    private LimitStoreException failed(SQLException e, List<Operation> undecided, @Nullable Answer[] decided) {
+    /** Rows that are not held are locked for a moment, so that the disk has what was decided. */
+    private LimitStoreException failed(SQLException e, List<Operation> group, @Nullable Answer[] decided) {
         if (!LOCK_NOT_AVAILABLE.equals(e.getSQLState())) {
             return failed(e);
         }
         try (Connection connection = connections.connect()) {
-            return new LockedKeysException(locking.lockedKeys(connection, undecided), Arrays.asList(decided), e);
+            return new LockedKeysException(locking.lockedKeys(connection, group), Arrays.asList(decided), e);
         } catch (SQLException also) {
             return failed(also);
         }

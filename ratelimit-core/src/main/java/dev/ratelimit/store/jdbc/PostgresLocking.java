@@ -29,7 +29,10 @@ final class PostgresLocking {
         this.clock = clock;
     }
 
-    List<Answer> decide(Connection connection, List<Operation> group) throws SQLException {
+    /**
+     * @param afterOthers whether a transaction went before that has not waited for the disk
+     */
+    List<Answer> decide(Connection connection, List<Operation> group, boolean afterOthers) throws SQLException {
         List<StateKey> keys = keys(group);
         PostgresRows rows = new PostgresRows();
         boolean ended = false;
@@ -40,7 +43,7 @@ final class PostgresLocking {
                 now = beginAndMake(connection, rows, keys);
             }
             List<Answer> answers = new GroupArithmetic(rows, now).decide(group);
-            end(connection, rows);
+            end(connection, rows, afterOthers);
             ended = true;
             return answers;
         } finally {
@@ -121,8 +124,9 @@ final class PostgresLocking {
         }
     }
 
-    private void end(Connection connection, PostgresRows rows) throws SQLException {
-        if (!rows.areChanged()) {
+    /** The locks are in the log, so a commit waits for the disk even if nothing has changed. */
+    private void end(Connection connection, PostgresRows rows, boolean afterOthers) throws SQLException {
+        if (!rows.areChanged() && !afterOthers) {
             PostgresConnections.rollBack(connection);
             return;
         }

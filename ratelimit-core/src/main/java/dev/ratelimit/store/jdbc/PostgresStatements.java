@@ -12,11 +12,14 @@ final class PostgresStatements {
     /** In microseconds: from a double, which is exact once it is rounded, and cheaper than a numeric. */
     static final String CLOCK = "(date_part('epoch', clock_timestamp()) * 1000000)::bigint";
 
-    /** The settings of one transaction. A cached plan that reads whole tables would be a trap as these grow. */
+    /**
+     * The settings of one transaction. A cached plan that reads whole tables would be a trap as these grow; and without a
+     * cached one, planning takes longer than the rest.
+     */
     private static final String BEGIN = """
             BEGIN ISOLATION LEVEL READ COMMITTED;
             SELECT set_config('lock_timeout', '%d', true), set_config('idle_in_transaction_session_timeout', '%d', true),
-                   set_config('enable_seqscan', 'off', true)%s;
+                   set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)%s;
             """;
 
     /** Settings as a condition, for a statement that is a transaction by itself. */
@@ -24,7 +27,8 @@ final class PostgresStatements {
 
     private static final String IDLE_TIMEOUT = ", set_config('idle_in_transaction_session_timeout', '%d', true)";
 
-    private static final String BY_INDEX = ", set_config('enable_seqscan', 'off', true)";
+    private static final String PLANNING =
+            ", set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)";
 
     private static final String WITHOUT_WAITING_FOR_THE_DISK = ", set_config('synchronous_commit', 'off', true)";
 
@@ -194,7 +198,7 @@ final class PostgresStatements {
         String given = onGivenClock ? "?::bigint" : CLOCK;
         String begin = BEGIN.formatted(lockTimeout.toMillis(), idleTimeout.toMillis(), durability);
         this.read = READ.formatted(schema, given, StateColumns.READ);
-        this.readAlone = "SELECT 1" + BY_INDEX + ";" + read;
+        this.readAlone = "SELECT 1" + PLANNING + ";" + read;
         this.beginAndLock = begin + LOCK.formatted(schema, given, StateColumns.READ);
         this.beginAndLockWithPenalties = beginAndLock + ";" + READ_PENALTIES.formatted(schema);
         this.beginAndMake = begin + MAKE.formatted(schema) + ";" + read;
@@ -212,9 +216,12 @@ final class PostgresStatements {
      *
      * @param leftOpen whether its transaction is left open for a while
      * @param reads whether {@link #read} follows in the same transaction
+     * @param followed whether a transaction follows that waits for the disk: it waits for both
      */
-    AdmissionStatement admission(AdmissionShape shape, boolean leftOpen, boolean reads) {
-        String more = (leftOpen ? idleTimeout : "") + (reads ? BY_INDEX : "") + durability;
+    AdmissionStatement admission(AdmissionShape shape, boolean leftOpen, boolean reads, boolean followed) {
+        String more = (leftOpen ? idleTimeout : "")
+                + (reads ? PLANNING : "")
+                + (followed ? WITHOUT_WAITING_FOR_THE_DISK : durability);
         return AdmissionStatement.of(shape, schema, clock, SETTINGS.formatted(lockTimeout, more));
     }
 }
