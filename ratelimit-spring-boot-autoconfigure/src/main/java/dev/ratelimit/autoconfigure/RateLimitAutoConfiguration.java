@@ -153,8 +153,11 @@ public final class RateLimitAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     @Lazy(false)
-    WarmUp rateLimitWarmUp(LimitStore store, Limits limits) {
-        return new WarmUp(store, limits);
+    WarmUp rateLimitWarmUp(LimitStore store, Limits limits, StateDatabase database) {
+        int connections = database instanceof StateDatabase.Postgres postgres
+                ? postgres.settings().poolSize()
+                : 1;
+        return new WarmUp(store, limits, connections);
     }
 
     private static int instances(RateLimitProperties properties) {

@@ -7,12 +7,13 @@ import dev.ratelimit.Subject;
 import dev.ratelimit.engine.Grouping;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.Operation.Demand;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -23,8 +24,8 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
  *
  * <ol>
  *   <li>Runs before the web server accepts requests, through a limiter of its own with a long deadline.
- *   <li>Decides, peeks and refunds on each limit, for a subject that nobody else has, on as many threads as there are groups at
- *       the store at once, so that each uses a connection.
+ *   <li>Decides, peeks and refunds on each limit, for a subject that nobody else has.
+ *   <li>Decides on each connection of the store.
  *   <li>Resets the subject: no row stays behind.
  * </ol>
  *
@@ -40,10 +41,15 @@ final class WarmUp implements SmartInitializingSingleton {
 
     private final LimitStore store;
     private final Limits limits;
+    private final int connections;
 
-    WarmUp(LimitStore store, Limits limits) {
+    /**
+     * @param connections how many the store has
+     */
+    WarmUp(LimitStore store, Limits limits, int connections) {
         this.store = store;
         this.limits = limits;
+        this.connections = connections;
     }
 
     @Override
@@ -51,30 +57,57 @@ final class WarmUp implements SmartInitializingSingleton {
         if (store.isImmediate()) {
             return;
         }
-        int groups = Math.max(1, store.groupsAtOnce());
+        Grouping patient = Grouping.DEFAULT
+                .withGroupsInFlight(Math.max(1, store.groupsAtOnce()))
+                .withDeadline(LONGEST);
         try (StoreRateLimiter limiter = StoreRateLimiter.builder(store, Limits.of())
-                .grouping(Grouping.DEFAULT.withGroupsInFlight(groups).withDeadline(LONGEST))
+                .grouping(patient)
                 .rememberedDenials(0)
                 .build()) {
             long end = System.nanoTime() + LONGEST.toNanos();
-            List<CompletableFuture<Void>> threads = new ArrayList<>();
-            for (int i = 0; i < groups; i++) {
-                threads.add(CompletableFuture.runAsync(
-                        () -> takeEveryWay(limiter, end), work -> new Thread(work, "ratelimit-warm-up").start()));
-            }
-            CompletableFuture.allOf(threads.toArray(CompletableFuture[]::new)).join();
-        } catch (CompletionException e) {
+            onThreads(patient.groupsInFlight(), () -> takeEveryWay(limiter, end));
+            onThreads(connections, () -> askTheStore(end));
+        } catch (RuntimeException e) {
             log.debug("Ignoring a failure to warm up: {}", e.getMessage(), e);
         }
     }
 
-    private void takeEveryWay(StoreRateLimiter limiter, long end) {
-        Subject nobody = Subject.of("warm-up", UUID.randomUUID().toString());
-        List<Limit> plain = limits.names().stream()
+    private static void onThreads(int number, Runnable work) {
+        List<CompletableFuture<Void>> threads = new ArrayList<>();
+        for (int i = 0; i < number; i++) {
+            threads.add(CompletableFuture.runAsync(work, thread -> new Thread(thread, "ratelimit-warm-up").start()));
+        }
+        CompletableFuture.allOf(threads.toArray(CompletableFuture[]::new)).join();
+    }
+
+    /** Without groups: each thread has a connection of its own, on which the statements are prepared. */
+    private void askTheStore(long end) {
+        Subject nobody = nobody();
+        for (Limit limit : plainLimits()) {
+            List<Demand> demand = List.of(new Demand(nobody, limit, limit.cost()));
+            for (int round = 0; round < ROUNDS && System.nanoTime() - end < 0; round++) {
+                store.decide(List.of(new Operation(Operation.Kind.DECIDE, demand)));
+            }
+            store.decide(List.of(new Operation(Operation.Kind.RESET, demand)));
+        }
+    }
+
+    private static Subject nobody() {
+        return Subject.of("warm-up", UUID.randomUUID().toString());
+    }
+
+    /** Without leases and candidates, which would leave traces. */
+    private List<Limit> plainLimits() {
+        return limits.names().stream()
                 .limit(MOST_LIMITS)
                 .map(limits::get)
                 .map(limit -> limit.renamed(limit.name()))
                 .toList();
+    }
+
+    private void takeEveryWay(StoreRateLimiter limiter, long end) {
+        Subject nobody = nobody();
+        List<Limit> plain = plainLimits();
         try {
             for (int round = 0; round < ROUNDS && System.nanoTime() - end < 0; round++) {
                 for (Limit limit : plain) {
