@@ -2,6 +2,7 @@ package dev.ratelimit.engine;
 
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.LockedKeysException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.StateKey;
@@ -16,6 +17,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -298,18 +300,50 @@ final class GroupQueue {
                     store.decide(group.stream().map(Pending::sent).toList());
             // Here, and not where the answers arrive: a store that answers is not down because its callers have left.
             breaker.succeeded();
-            List<Operation> takenBack = local.answered(group, answers);
-            Pending.complete(group, answers::get);
-            submitQuietly(takenBack);
-            submitQuietly(local.due(DEBTS_AT_ONCE));
+            answer(group, answers);
             return List.of();
         } catch (LockedKeysException e) {
-            return askWithout(e, group);
+            return askWithout(e, answerDecided(group, e));
         } catch (Throwable e) { // a store in another language may throw what it does not declare
             breaker.failed(UndecidedException.failed(e), askedAt);
-            fail(group, e);
+            fail(answerDecided(group, e), e);
             return List.of();
         }
+    }
+
+    private void answer(List<Pending> group, List<Answer> answers) {
+        List<Operation> takenBack = local.answered(group, answers);
+        Pending.complete(group, answers::get);
+        submitQuietly(takenBack);
+        submitQuietly(local.due(DEBTS_AT_ONCE));
+    }
+
+    /**
+     * Answers those that the store had decided before it failed.
+     *
+     * @return the rest
+     */
+    private List<Pending> answerDecided(List<Pending> group, Throwable e) {
+        List<@Nullable Answer> answers = e instanceof LimitStoreException failure ? failure.answers() : List.of();
+        if (answers.isEmpty()) {
+            return group;
+        }
+        List<Pending> decided = new ArrayList<>();
+        List<Answer> theirs = new ArrayList<>();
+        List<Pending> rest = new ArrayList<>();
+        for (int i = 0; i < group.size(); i++) {
+            Answer answer = answers.get(i);
+            if (answer == null) {
+                rest.add(group.get(i));
+            } else {
+                decided.add(group.get(i));
+                theirs.add(answer);
+            }
+        }
+        if (!decided.isEmpty()) {
+            answer(decided, theirs);
+        }
+        return rest;
     }
 
     private void fail(List<Pending> group, Throwable e) {

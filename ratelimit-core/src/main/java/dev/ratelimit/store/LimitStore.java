@@ -16,7 +16,8 @@ public interface LimitStore extends AutoCloseable {
      *
      * <p>When this returns, all that was decided is stored, as durably as the store is. If it throws, nobody was told
      * anything; most often nothing was stored then, but if the database failed during or after a commit, some operations
-     * may have been charged, each as a whole.
+     * may have been charged, each as a whole. A store that decides a group in parts tells with {@link
+     * LimitStoreException#answers()} which operations it had decided before it failed.
      *
      * @return the answers, in the order of the group
      * @throws LimitStoreException if the store cannot be reached or fails

@@ -1,7 +1,5 @@
 package dev.ratelimit.store;
 
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +13,6 @@ public final class LockedKeysException extends LimitStoreException {
     private static final long serialVersionUID = 1L;
 
     private final transient Set<StateKey> keys;
-    private final transient List<@Nullable Answer> answers;
 
     /** No operation was decided. */
     public LockedKeysException(Set<StateKey> keys, Throwable cause) {
@@ -26,17 +23,11 @@ public final class LockedKeysException extends LimitStoreException {
      * @param answers in the order of the group, {@code null} where an operation was not decided
      */
     public LockedKeysException(Set<StateKey> keys, List<@Nullable Answer> answers, Throwable cause) {
-        super("the state of " + keys.size() + " subjects is locked by another process", cause);
+        super("the state of " + keys.size() + " subjects is locked by another process", answers, cause);
         this.keys = Set.copyOf(keys);
-        this.answers = Collections.unmodifiableList(new ArrayList<>(answers));
     }
 
     public Set<StateKey> keys() {
         return keys;
-    }
-
-    /** In the order of the group, {@code null} where an operation was not decided; empty if none was. */
-    public List<@Nullable Answer> answers() {
-        return answers;
     }
 }

@@ -7,6 +7,7 @@ import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.LockedKeysException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Pruned;
+import dev.ratelimit.store.StateKey;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -17,6 +18,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
@@ -215,23 +217,26 @@ public final class PostgresLimitStore implements LimitStore {
         return answers;
     }
 
-    /** Rows that are not held are locked for a moment, so that the disk has what was decided. */
+    /** Looking for locked keys locks the others for a moment: then the disk has all that was decided before. */
     private LimitStoreException failed(SQLException e, List<Operation> group, @Nullable Answer[] decided) {
-        if (!LOCK_NOT_AVAILABLE.equals(e.getSQLState())) {
-            return failed(e);
+        boolean isLocked = LOCK_NOT_AVAILABLE.equals(e.getSQLState());
+        List<@Nullable Answer> answers = Arrays.asList(decided);
+        if (!isLocked && answers.stream().allMatch(Objects::isNull)) {
+            return failed(e, List.of());
         }
         try (Connection connection = connections.connect()) {
-            return new LockedKeysException(locking.lockedKeys(connection, group), Arrays.asList(decided), e);
+            Set<StateKey> locked = locking.lockedKeys(connection, group);
+            return isLocked ? new LockedKeysException(locked, answers, e) : failed(e, answers);
         } catch (SQLException also) {
-            return failed(also);
+            return failed(also, List.of());
         }
     }
 
-    private LimitStoreException failed(SQLException e) {
+    private LimitStoreException failed(SQLException e, List<@Nullable Answer> answers) {
         String hint = MISSING_SCHEMA.contains(String.valueOf(e.getSQLState()))
                 ? "; Schema.migrate has not been run on schema " + schema
                 : "";
-        return new LimitStoreException("PostgreSQL failed: " + e.getMessage() + hint, e);
+        return new LimitStoreException("PostgreSQL failed: " + e.getMessage() + hint, answers, e);
     }
 
     private @Nullable Long now() {

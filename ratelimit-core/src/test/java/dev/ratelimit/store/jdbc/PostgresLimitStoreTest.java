@@ -1,6 +1,7 @@
 package dev.ratelimit.store.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
@@ -15,6 +16,7 @@ import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.LimitStoreContract;
+import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Pruned;
 import dev.ratelimit.testing.TestStores;
@@ -278,6 +280,35 @@ class PostgresLimitStoreTest extends LimitStoreContract {
         assertThat(answers.get(0).verdicts().get(0).remaining()).isEqualTo(9);
         assertThat(store.decide(List.of(onRoomy)).get(0).verdicts().get(0).remaining())
                 .isEqualTo(8);
+    }
+
+    /** Or it would be charged again by whoever asks again. */
+    @Test
+    void failureTellsWhatWasDecidedBefore() {
+        Limit roomy = Limit.named("roomy")
+                .algorithm(new FixedWindow(10, Duration.ofDays(365)))
+                .build();
+        Operation admitted = new Operation(Operation.Kind.DECIDE, List.of(new Operation.Demand(ALICE, roomy, 1)));
+        Operation reset = new Operation(Operation.Kind.RESET, List.of(new Operation.Demand(BOB, roomy, 1)));
+        DataSource failing = proxy(DataSource.class, (method, arguments) -> {
+            Object result = method.invoke(TestPostgres.instance().dataSource(), arguments);
+            return result instanceof Connection connection
+                    ? proxy(Connection.class, (called, with) -> {
+                        if (called.getName().equals("prepareStatement")
+                                && with[0].toString().startsWith("BEGIN")) {
+                            throw new SQLException("out of memory", "53200");
+                        }
+                        return called.invoke(connection, with);
+                    })
+                    : result;
+        });
+
+        LimitStoreException failure = catchThrowableOfType(
+                LimitStoreException.class,
+                () -> new PostgresLimitStore(failing, SCHEMA).decide(List.of(reset, admitted)));
+
+        assertThat(failure.answers().get(0)).isNull();
+        assertThat(failure.answers().get(1).first().remaining()).isEqualTo(9);
     }
 
     /** Six of these rows fill a page, of others forty. */
