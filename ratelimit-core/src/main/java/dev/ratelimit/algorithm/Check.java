@@ -40,7 +40,7 @@ public final class Check {
      * @param kept the state as it is stored, on the clock of now
      * @param rolled its count at that moment
      */
-    private Check(Limit limit, State kept, Count rolled, long now, long cost, long ahead, boolean mustBeWritten) {
+    private Check(Limit limit, State kept, Count rolled, long now, long cost, boolean mustBeWritten) {
         this.limit = limit;
         this.algorithm = CountingAlgorithm.of(limit);
         this.cost = cost;
@@ -50,40 +50,39 @@ public final class Check {
         this.mustBeWritten = mustBeWritten;
         this.ofOtherNumbers = !kept.isFresh()
                 && (!kept.algorithm().equals(algorithm.name()) || kept.count().size() != rolled.size());
-        long room = algorithm.availableAt(rolled, now, Math.min(limit.capacity(), cost + ahead));
+        long room = algorithm.availableAt(rolled, now, Math.min(limit.capacity(), cost));
         this.availableAt = Math.max(Math.max(room, nextAllowed(limit, kept.lastAllowed())), kept.blockedUntil());
     }
 
     public static Check of(Limit limit, State stored, long now, long cost) {
-        return of(limit, stored, now, cost, 0, null);
+        return of(limit, stored, now, cost, null);
     }
 
     /**
-     * @param ahead how much must have room beside the cost, without being charged
      * @param debt a debt to charge before, or {@code null}
      */
-    public static Check of(Limit limit, State stored, long clock, long cost, long ahead, @Nullable Debt debt) {
+    public static Check of(Limit limit, State stored, long clock, long cost, @Nullable Debt debt) {
         if (stored.last() - clock > CLOCK_TOLERANCE || debt != null) {
-            return ofChanged(limit, stored, clock, cost, ahead, debt);
+            return ofChanged(limit, stored, clock, cost, debt);
         }
         long now = Math.max(clock, stored.last());
-        return new Check(limit, stored, rolled(CountingAlgorithm.of(limit), stored, now), now, cost, ahead, false);
+        return new Check(limit, stored, rolled(CountingAlgorithm.of(limit), stored, now), now, cost, false);
     }
 
     /** The same where the state changes even if nothing is charged. */
-    private static Check ofChanged(Limit limit, State stored, long clock, long cost, long ahead, @Nullable Debt debt) {
+    private static Check ofChanged(Limit limit, State stored, long clock, long cost, @Nullable Debt debt) {
         boolean setBack = stored.last() - clock > CLOCK_TOLERANCE;
         State kept = setBack ? stored.earlier(stored.last() - clock) : stored;
         long now = Math.max(clock, kept.last());
         Count rolled = rolled(CountingAlgorithm.of(limit), kept, now);
         if (debt == null) {
-            return new Check(limit, kept, rolled, now, cost, ahead, true);
+            return new Check(limit, kept, rolled, now, cost, true);
         }
         CountingAlgorithm granting = CountingAlgorithm.of(debt.limit());
         Count charged = CountingAlgorithm.of(limit)
                 .add(rolled, rolled(granting, debt.before(), now), rolled(granting, debt.after(), now));
         long allowed = Math.max(kept.lastAllowed(), Math.min(now, debt.after().lastAllowed()));
-        return new Check(limit, kept.allowedAt(allowed), charged, now, cost, ahead, true);
+        return new Check(limit, kept.allowedAt(allowed), charged, now, cost, true);
     }
 
     private static Count rolled(CountingAlgorithm algorithm, State state, long now) {

@@ -41,6 +41,6 @@ public record State(
 
     /** This state with that charged which was charged elsewhere between two others, whether or not it has room. */
     public State with(Debt debt, Limit limit, long now) {
-        return Check.of(limit, this, now, 0, 0, debt).unchanged();
+        return Check.of(limit, this, now, 0, debt).unchanged();
     }
 }

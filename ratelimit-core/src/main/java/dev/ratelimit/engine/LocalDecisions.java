@@ -421,7 +421,7 @@ final class LocalDecisions {
                 account.before = known;
                 account.after = known;
             }
-            demands.add(demand.of(foreseeing ? withoutPenalties(share) : share, 0));
+            demands.add(demand.of(foreseeing ? withoutPenalties(share) : share));
         }
         Answer answer = new GroupArithmetic(new OpenAccounts(), now()).decide(new Operation(operation.kind(), demands));
         for (Demand demand : operation.demands()) {

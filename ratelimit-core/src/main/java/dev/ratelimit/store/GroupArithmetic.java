@@ -150,6 +150,6 @@ public final class GroupArithmetic {
     }
 
     private Check check(Demand demand) {
-        return Check.of(demand.limit(), rows.state(demand.key()), now, demand.cost(), demand.ahead(), demand.debt());
+        return Check.of(demand.limit(), rows.state(demand.key()), now, demand.cost(), demand.debt());
     }
 }

@@ -35,7 +35,7 @@ public record Operation(Kind kind, List<Demand> demands) {
      * @param key the key of the state: subject and name of the limit
      * @param cost how much to charge: at least one and no more than the limit can grant; zero is possible in SETTLE
      * @param charge in SETTLE, the charge to change; else {@code null}
-     * @param elsewhere what else counts for the subject, or {@code null}
+     * @param debt charged first, whether or not it has room; or {@code null}
      */
     public record Demand(
             Subject subject,
@@ -43,7 +43,7 @@ public record Operation(Kind kind, List<Demand> demands) {
             StateKey key,
             long cost,
             @Nullable Charge charge,
-            @Nullable Elsewhere elsewhere) {
+            @Nullable Debt debt) {
 
         public Demand(Subject subject, Limit limit, long cost) {
             this(subject, limit, StateKey.of(subject, limit.name()), cost, null, null);
@@ -56,30 +56,12 @@ public record Operation(Kind kind, List<Demand> demands) {
 
         /** The same demand, which charges a debt first. */
         public Demand withDebt(Debt owed) {
-            return new Demand(subject, limit, key, cost, charge, new Elsewhere(owed, ahead()));
+            return new Demand(subject, limit, key, cost, charge, owed);
         }
 
-        /** The same demand on the share of one instance, for which so much more must have room. */
-        public Demand of(Limit share, long others) {
-            return new Demand(subject, share, key, cost, charge, new Elsewhere(debt(), others));
-        }
-
-        /** A debt to charge first, whether or not it has room, or {@code null}. */
-        public @Nullable Debt debt() {
-            return elsewhere == null ? null : elsewhere.debt;
-        }
-
-        /** How much must have room beside the cost, without being charged. */
-        public long ahead() {
-            return elsewhere == null ? 0 : elsewhere.ahead;
+        /** The same demand on the share of one instance. */
+        public Demand of(Limit share) {
+            return new Demand(subject, share, key, cost, charge, debt);
         }
     }
-
-    /**
-     * What counts for a subject beside its state.
-     *
-     * @param debt see {@link Demand#debt()}
-     * @param ahead see {@link Demand#ahead()}
-     */
-    public record Elsewhere(@Nullable Debt debt, long ahead) {}
 }

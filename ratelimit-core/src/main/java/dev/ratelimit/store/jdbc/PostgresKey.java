@@ -79,8 +79,7 @@ final class PostgresKey {
 
     /** Adds a decision. With a {@code min-interval}, at most the first of several at the same moment can be admitted. */
     void decide(Demand demand, boolean linked) {
-        boolean plain =
-                fragment != null && demand.debt() == null && demand.ahead() == 0 && limit.equals(demand.limit());
+        boolean plain = fragment != null && demand.debt() == null && limit.equals(demand.limit());
         boolean first = decisions++ == 0;
         if (!limit.hasMinInterval()) {
             taken += demand.cost();
