@@ -3,10 +3,9 @@ package dev.ratelimit.autoconfigure;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.ForwardingLimitStore;
 import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.Operation;
-import java.io.Closeable;
-import java.io.IOException;
-import java.io.UncheckedIOException;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 
@@ -19,10 +18,10 @@ final class OwnedStore extends ForwardingLimitStore {
      */
     private static final Duration STILL_WARM = Duration.ofMillis(400);
 
-    private final Closeable pool;
+    private final PromptPool pool;
     private volatile long answeredAt = System.nanoTime() - STILL_WARM.toNanos();
 
-    OwnedStore(LimitStore store, Closeable pool) {
+    OwnedStore(LimitStore store, PromptPool pool) {
         super(store);
         this.pool = pool;
     }
@@ -34,6 +33,20 @@ final class OwnedStore extends ForwardingLimitStore {
         return answers;
     }
 
+    /**
+     * Opens all connections, and does the work once with each of them: each prepares its own statements.
+     *
+     * @param work uses this store
+     * @param end when to leave the rest of them, in the time of {@link System#nanoTime()}
+     */
+    void onEachConnection(Runnable work, long end) {
+        try {
+            pool.onEachConnection(work, end);
+        } catch (SQLException e) {
+            throw new LimitStoreException("PostgreSQL has no connection (" + e.getMessage() + ")", e);
+        }
+    }
+
     /** Only while it does: the first request after a pause, or after a failure, is left to a worker. */
     @Override
     public boolean answersInTime() {
@@ -43,10 +56,6 @@ final class OwnedStore extends ForwardingLimitStore {
     @Override
     public void close() {
         super.close();
-        try {
-            pool.close();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        pool.close();
     }
 }

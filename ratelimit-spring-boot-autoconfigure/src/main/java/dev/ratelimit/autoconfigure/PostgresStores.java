@@ -7,11 +7,7 @@ import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.jdbc.PostgresLimitStore;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 
 /** Opens the store in PostgreSQL on a small pool of its own. */
 final class PostgresStores {
@@ -28,28 +24,6 @@ final class PostgresStores {
         }
     }
 
-    /** Opens all connections now: later a request would wait for one. */
-    private static void fill(PromptPool pool, int size) {
-        List<Connection> connections = new ArrayList<>(size);
-        try {
-            while (connections.size() < size) {
-                connections.add(pool.getConnection());
-            }
-        } catch (SQLException e) {
-            throw new LimitStoreException("PostgreSQL does not give " + size + " connections: " + e.getMessage(), e);
-        } finally {
-            connections.forEach(PostgresStores::close);
-        }
-    }
-
-    private static void close(Connection connection) {
-        try {
-            connection.close();
-        } catch (SQLException e) {
-            throw new LimitStoreException("PostgreSQL failed: " + e.getMessage(), e);
-        }
-    }
-
     static LimitStore open(StateDatabase.Postgres database, Duration deadline) {
         String schema = database.settings().schema();
         HikariConfig config = database.pool("ratelimit", database.settings().poolSize());
@@ -58,7 +32,6 @@ final class PostgresStores {
         PromptPool pool = connected(config);
         try {
             Schema.migrate(pool, schema);
-            fill(pool, database.settings().poolSize());
             pool.setDeadline(deadline);
             PostgresLimitStore store = new PostgresLimitStore(pool, schema).withDeadline(deadline);
             return new OwnedStore(

@@ -7,6 +7,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -47,6 +48,32 @@ final class PromptPool extends HikariDataSource {
         awaitIdleConnection(pool, until);
         // With a time of its own: a changed setting is seen by the pool only after up to half a minute.
         return pool.getConnection(Math.max(1, TimeUnit.NANOSECONDS.toMillis(until - System.nanoTime())));
+    }
+
+    /**
+     * Opens all connections, and does the work once with each: all others are held meanwhile. No deadline applies to that.
+     *
+     * @param end when to leave the rest of them, in the time of {@link System#nanoTime()}
+     */
+    void onEachConnection(Runnable work, long end) throws SQLException {
+        Duration time = deadline;
+        deadline = null;
+        ArrayDeque<Connection> held = new ArrayDeque<>();
+        try {
+            for (int i = 0; i < getMaximumPoolSize(); i++) {
+                held.add(super.getConnection());
+            }
+            for (int i = 0; i < getMaximumPoolSize() && System.nanoTime() - end < 0; i++) {
+                held.remove().close();
+                work.run();
+                held.add(super.getConnection());
+            }
+        } finally {
+            for (Connection connection : held) {
+                connection.close();
+            }
+            deadline = time;
+        }
     }
 
     private static void awaitIdleConnection(HikariPool pool, long until) throws SQLException {

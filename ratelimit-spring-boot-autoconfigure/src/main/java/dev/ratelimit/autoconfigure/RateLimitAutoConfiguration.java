@@ -153,11 +153,8 @@ public final class RateLimitAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     @Lazy(false)
-    WarmUp rateLimitWarmUp(LimitStore store, Limits limits, StateDatabase database) {
-        int connections = database instanceof StateDatabase.Postgres postgres
-                ? postgres.settings().poolSize()
-                : 1;
-        return new WarmUp(store, limits, connections);
+    WarmUp rateLimitWarmUp(LimitStore store, Limits limits) {
+        return new WarmUp(store, limits, WarmUp.LONGEST);
     }
 
     private static int instances(RateLimitProperties properties) {

@@ -14,9 +14,13 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 
@@ -45,6 +49,33 @@ class PromptPoolTest {
             wire.close();
             Thread.sleep(TAKEN_FOR_ALIVE.toMillis());
             assertThat(refusal(pool)).isLessThan(HIKARI_WAITS.dividedBy(2));
+        }
+    }
+
+    /** Each connection prepares its own statements, so each must be used. */
+    @Test
+    void workIsDoneOnEachConnection() throws Exception {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(TestPostgres.instance().jdbcUrl());
+        config.setMaximumPoolSize(3);
+        Set<Integer> backends = new HashSet<>();
+        try (PromptPool pool = new PromptPool(config)) {
+            pool.onEachConnection(() -> backends.add(backend(pool)), System.nanoTime() + HIKARI_WAITS.toNanos());
+
+            assertThat(backends).hasSize(3);
+            assertThat(pool.getHikariPoolMXBean().getActiveConnections()).isZero();
+            assertThat(pool.getHikariPoolMXBean().getIdleConnections()).isEqualTo(3);
+        }
+    }
+
+    private static int backend(PromptPool pool) {
+        try (Connection connection = pool.getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SELECT pg_backend_pid()")) {
+            row.next();
+            return row.getInt(1);
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
         }
     }
 

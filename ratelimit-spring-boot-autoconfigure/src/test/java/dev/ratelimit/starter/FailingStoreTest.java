@@ -137,6 +137,31 @@ class FailingStoreTest {
     }
 
     @Test
+    void eachOfSeveralInstancesGrantsItsShareMeanwhile() throws Exception {
+        try (RunningApplication one = RunningApplication.start(
+                List.of(Application.class, WebRequestsTest.Endpoints.class),
+                "ratelimit.instances=2",
+                "ratelimit.limits.ten.algorithm=fixed-window",
+                "ratelimit.limits.ten.max-requests=10",
+                "ratelimit.limits.ten.window=3660d",
+                "ratelimit.rules.ten.path=/api/plain",
+                "ratelimit.rules.ten.limits=ten")) {
+            one.bean(SickStore.class).failing = true;
+            int passed = 0;
+            for (int i = 0; i < 20; i++) {
+                passed += one.get("/api/plain").statusCode() == 200 ? 1 : 0;
+            }
+            assertThat(passed).isEqualTo(5);
+
+            one.bean(SickStore.class).failing = false;
+            // Half is left to this instance and to the other, together.
+            Awaitility.await().until(() -> one.get("/api/plain").statusCode() == 200);
+            HttpResponse<String> next = one.get("/api/plain");
+            assertThat(next.headers().firstValue("X-RateLimit-Remaining")).hasValue("3");
+        }
+    }
+
+    @Test
     void limitHoldsWhileTheStoreIsDown() throws Exception {
         store.failing = true;
         for (int i = 0; i < 3; i++) {

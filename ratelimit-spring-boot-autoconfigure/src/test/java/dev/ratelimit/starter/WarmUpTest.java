@@ -10,7 +10,9 @@ import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.MemoryLimitStore;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.testing.postgres.TestPostgres;
+import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -18,9 +20,17 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.web.server.context.WebServerInitializedEvent;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.EventListener;
 
 /** The first request finds everything ready. */
 class WarmUpTest {
@@ -42,6 +52,7 @@ class WarmUpTest {
 
         private final Set<String> limits = ConcurrentHashMap.newKeySet();
         private final Set<Operation.Kind> kinds = ConcurrentHashMap.newKeySet();
+        private final AtomicInteger calls = new AtomicInteger();
 
         NotingStore() {
             super(new MemoryLimitStore());
@@ -49,6 +60,7 @@ class WarmUpTest {
 
         @Override
         public List<Answer> decide(List<Operation> group) {
+            calls.incrementAndGet();
             for (Operation operation : group) {
                 kinds.add(operation.kind());
                 operation.demands().forEach(demand -> limits.add(demand.limit().name()));
@@ -94,11 +106,86 @@ class WarmUpTest {
     }
 
     private static long number(String query) throws SQLException {
-        try (Connection connection = TestPostgres.instance().dataSource().getConnection();
-                Statement statement = connection.createStatement();
+        try (Connection connection = TestPostgres.instance().dataSource().getConnection()) {
+            return number(connection, query);
+        }
+    }
+
+    private static long number(Connection connection, String query) throws SQLException {
+        try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(query)) {
             row.next();
             return row.getLong(1);
+        }
+    }
+
+    @Test
+    void sqliteFileIsLeftWithoutRows(@TempDir Path folder) {
+        Path file = folder.resolve("ratelimit.db");
+        application.withPropertyValues("ratelimit.store.sqlite.path=" + file).run(context -> {
+            assertThat(context).hasSingleBean(LimitStore.class);
+            try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + file)) {
+                assertThat(number(connection, "SELECT count(*) FROM rate_limits"))
+                        .isZero();
+                assertThat(number(connection, "SELECT count(*) FROM rate_limit_penalties"))
+                        .isZero();
+            }
+        });
+    }
+
+    /** Notes how much the store was asked for until the port was open. */
+    @Configuration(proxyBeanMethods = false)
+    @WithoutSecurity
+    static class Opening {
+
+        private final AtomicInteger before = new AtomicInteger();
+
+        @Bean
+        NotingStore store() {
+            return new NotingStore();
+        }
+
+        @EventListener
+        void opened(WebServerInitializedEvent event) {
+            before.set(event.getApplicationContext()
+                    .getBean(NotingStore.class)
+                    .calls
+                    .get());
+        }
+    }
+
+    @Test
+    void itIsDoneWhenThePortIsOpen() {
+        try (RunningApplication running = RunningApplication.start(
+                List.of(Opening.class),
+                "ratelimit.limits.calls.algorithm=token-bucket",
+                "ratelimit.limits.calls.burst=10",
+                "ratelimit.limits.calls.refill=1/h")) {
+            assertThat(running.bean(Opening.class).before)
+                    .hasPositiveValue()
+                    .hasValue(running.bean(NotingStore.class).calls.get());
+        }
+    }
+
+    /** Would wait for ever. */
+    @Test
+    @Timeout(60)
+    void storeThatHangsDoesNotHoldUpTheStart() {
+        CountDownLatch stall = new CountDownLatch(1);
+        try {
+            application
+                    .withBean(SickStore.class, () -> {
+                        SickStore sick = new SickStore();
+                        sick.stall = stall;
+                        return sick;
+                    })
+                    .run(context -> {
+                        assertThat(context).hasNotFailed();
+                        assertThat(stall.getCount()).isEqualTo(1);
+                        stall.countDown();
+                    });
+        } finally {
+            stall.countDown();
         }
     }
 
