@@ -1,6 +1,6 @@
 package dev.ratelimit;
 
-/** What happens to a request when the store is unavailable: it fails, misses the deadline, or too many are waiting for it. */
+/** The treatment of a request when the store is unavailable: it fails, misses the deadline, or too many are waiting for it. */
 public enum FailurePolicy {
 
     /** This instance decides on its own, by the same limits, and charges the store when it is back. */

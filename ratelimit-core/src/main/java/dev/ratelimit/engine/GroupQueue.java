@@ -133,7 +133,7 @@ final class GroupQueue {
         }
     }
 
-    /** What an arriving caller should do. */
+    /** The part of an arriving caller. */
     private enum Turn {
         /** Ask the store, as a group of its own. */
         LEAD,

@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>A local decision starts from that answer, on the store's last clock plus the time since. Before the first one, the
  *       answers to all requests at the store are foreseen, in their order, as the store will give them. A request at the
  *       store that is late gets the answer foreseen for it; one that is not there is decided after all of them. So
- *       both agree on who is admitted, whoever of a group is late.
+ *       both agree on who is admitted, even if only some of a group are late.
  *   <li>What was granted here is a debt: the difference between the state before and after. The next operation that goes to
  *       the store for the subject carries it, and is decided after it was charged. Subjects that nobody asks for are sent
  *       by themselves.
@@ -387,7 +387,7 @@ final class LocalDecisions {
         }
     }
 
-    /** What the store will answer to those that it has not answered yet. */
+    /** Foresees the answers to all requests at the store that have none yet. */
     private void foreseeAll() {
         for (List<Pending> group : atStore) {
             for (Pending pending : group) {

@@ -64,7 +64,7 @@ public @interface RateLimited {
     String resetWhen() default "";
 
     /**
-     * What to do when the store is unavailable; by default {@code ratelimit.on-failure}. Of several annotations on one
+     * The failure policy for when the store is unavailable; by default {@code ratelimit.on-failure}. Of several annotations on one
      * call, the strictest applies: closed, then local, then open.
      */
     FailurePolicy[] onFailure() default {};

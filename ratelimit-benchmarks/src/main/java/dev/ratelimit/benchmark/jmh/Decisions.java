@@ -61,7 +61,7 @@ public class Decisions {
     private final Subject subject = Subject.user("alice");
     private final StoreRateLimiter limiter = Stores.limiter(Stores.memory(), 1);
 
-    /** What this instance remembers is looked at first only where the store is not in its own memory. */
+    /** Remembers denials and leases, which a limiter over the memory store does not. */
     private final StoreRateLimiter remembering = Stores.limiter(new ForwardingLimitStore(Stores.memory()) {}, 1);
 
     private final RateLimitHeaders headers = new RateLimitHeaders(true, true);

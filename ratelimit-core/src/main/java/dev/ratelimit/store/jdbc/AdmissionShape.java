@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * What the text of an admission statement depends on.
+ * All that the text of an admission statement depends on.
  *
  * @param fragments those of the algorithms in the group
  * @param keys how the keys are passed
