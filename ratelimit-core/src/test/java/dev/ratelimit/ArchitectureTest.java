@@ -49,30 +49,43 @@ class ArchitectureTest {
     private static final String ALGORITHM = "dev.ratelimit.algorithm";
     private static final String STORE = "dev.ratelimit.store";
     private static final String JDBC = "dev.ratelimit.store.jdbc";
+    private static final String SQLITE = "dev.ratelimit.store.sqlite";
+    private static final String POSTGRESQL = "dev.ratelimit.store.postgresql";
     private static final String ENGINE = "dev.ratelimit.engine";
     private static final String UPKEEP = "dev.ratelimit.upkeep";
     private static final String SCHEMA = "dev.ratelimit.schema";
-    private static final String RULE = "dev.ratelimit.rule";
+    private static final String POLICY = "dev.ratelimit.policy";
     private static final String DATA = "dev.ratelimit.data";
 
     private static final String LOGGING = "org.slf4j";
 
     /** What each package may import beside itself, the JDK and the annotations of JSpecify. */
-    private static final Map<String, List<String>> MAY_IMPORT = Map.of(
-            ROOT, List.of(),
-            ALGORITHM, List.of(ROOT),
-            STORE, List.of(ROOT, ALGORITHM),
-            JDBC, List.of(ROOT, ALGORITHM, STORE, LOGGING, "org.sqlite"),
-            ENGINE, List.of(ROOT, ALGORITHM, STORE, LOGGING),
-            UPKEEP, List.of(ROOT, STORE, LOGGING),
-            SCHEMA, List.of(JDBC, "org.flywaydb.core", "org.flywaydb.core.api.."),
-            RULE, List.of(ROOT, ALGORITHM, "org.springframework.http.server", "org.springframework.web.util.pattern"),
-            DATA,
+    private static final Map<String, List<String>> MAY_IMPORT = Map.ofEntries(
+            Map.entry(ROOT, List.of()),
+            Map.entry(ALGORITHM, List.of(ROOT)),
+            Map.entry(STORE, List.of(ROOT, ALGORITHM)),
+            Map.entry(JDBC, List.of(ROOT, ALGORITHM, STORE)),
+            Map.entry(SQLITE, List.of(ROOT, ALGORITHM, STORE, JDBC, LOGGING, "org.sqlite")),
+            Map.entry(POSTGRESQL, List.of(ROOT, ALGORITHM, STORE, JDBC, LOGGING)),
+            Map.entry(ENGINE, List.of(ROOT, ALGORITHM, STORE, LOGGING)),
+            Map.entry(UPKEEP, List.of(ROOT, STORE, LOGGING)),
+            Map.entry(SCHEMA, List.of(JDBC, SQLITE, POSTGRESQL, "org.flywaydb.core", "org.flywaydb.core.api..")),
+            Map.entry(
+                    POLICY,
                     List.of(
                             ROOT,
                             ALGORITHM,
-                            RULE,
+                            "org.springframework.http.server",
+                            "org.springframework.web.util.pattern")),
+            Map.entry(
+                    DATA,
+                    List.of(
+                            ROOT,
+                            ALGORITHM,
+                            POLICY,
                             JDBC,
+                            SQLITE,
+                            POSTGRESQL,
                             LOGGING,
                             "org.postgresql",
                             "org.springframework.core.convert.converter",
@@ -81,7 +94,7 @@ class ArchitectureTest {
                             "org.springframework.http.server",
                             "org.springframework.jdbc..",
                             "org.springframework.transaction..",
-                            "org.springframework.web.util.pattern"));
+                            "org.springframework.web.util.pattern")));
 
     @ArchTest
     static void everyPackageIsToldWhatItMayImport(JavaClasses classes) {
@@ -136,7 +149,7 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule onlyStoresAndDataSpeakSql = noClasses()
             .that()
-            .resideOutsideOfPackages(JDBC, DATA)
+            .resideOutsideOfPackages(JDBC, SQLITE, POSTGRESQL, DATA)
             .should()
             .dependOnClassesThat()
             .resideInAPackage("java.sql");
@@ -144,7 +157,7 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule onlyStoresSchemaAndDataKnowDataSources = noClasses()
             .that()
-            .resideOutsideOfPackages(JDBC, SCHEMA, DATA)
+            .resideOutsideOfPackages(JDBC, SQLITE, POSTGRESQL, SCHEMA, DATA)
             .should()
             .dependOnClassesThat()
             .resideInAPackage("javax.sql");
@@ -219,7 +232,7 @@ class ArchitectureTest {
     }
 
     private static DescribedPredicate<JavaClass> whereStateIs() {
-        return resideInAPackage(ALGORITHM).or(resideInAnyPackage(STORE, JDBC));
+        return resideInAPackage(ALGORITHM).or(resideInAnyPackage(STORE, JDBC, SQLITE, POSTGRESQL));
     }
 
     private static DescribedPredicate<JavaClass> isFloating() {

@@ -10,7 +10,7 @@ import dev.ratelimit.benchmark.peer.Peer;
 import dev.ratelimit.benchmark.peer.Stores;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.LimitStore;
-import dev.ratelimit.store.jdbc.SqliteFile;
+import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.upkeep.Upkeep;
 import java.sql.Connection;
 import java.sql.ResultSet;

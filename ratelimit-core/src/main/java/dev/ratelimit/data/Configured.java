@@ -1,11 +1,11 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.rule.LimitBook;
-import dev.ratelimit.rule.MatchMode;
-import dev.ratelimit.rule.Policy;
-import dev.ratelimit.rule.Rule;
-import dev.ratelimit.rule.RuleBook;
-import dev.ratelimit.rule.Tiers;
+import dev.ratelimit.policy.LimitBook;
+import dev.ratelimit.policy.MatchMode;
+import dev.ratelimit.policy.Policy;
+import dev.ratelimit.policy.Rule;
+import dev.ratelimit.policy.RuleBook;
+import dev.ratelimit.policy.Tiers;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

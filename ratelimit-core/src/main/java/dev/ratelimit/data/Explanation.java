@@ -1,7 +1,7 @@
 package dev.ratelimit.data;
 
 import dev.ratelimit.LimitDecision;
-import dev.ratelimit.rule.Rule;
+import dev.ratelimit.policy.Rule;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

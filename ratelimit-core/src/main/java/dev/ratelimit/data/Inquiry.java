@@ -1,6 +1,6 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.rule.IpAddress;
+import dev.ratelimit.policy.IpAddress;
 import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;

@@ -1,7 +1,7 @@
 package dev.ratelimit.data;
 
 import dev.ratelimit.Micros;
-import dev.ratelimit.rule.ApiKey;
+import dev.ratelimit.policy.ApiKey;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

@@ -2,8 +2,8 @@ package dev.ratelimit.data;
 
 import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.data.PolicyCompiler.Compiled;
-import dev.ratelimit.rule.LimitBook;
-import dev.ratelimit.rule.Rule;
+import dev.ratelimit.policy.LimitBook;
+import dev.ratelimit.policy.Rule;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,6 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.rule.Quota;
+import dev.ratelimit.policy.Quota;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

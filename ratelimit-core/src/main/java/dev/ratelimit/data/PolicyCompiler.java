@@ -1,10 +1,10 @@
 package dev.ratelimit.data;
 
 import dev.ratelimit.InvalidLimitException;
-import dev.ratelimit.rule.LimitBook;
-import dev.ratelimit.rule.Policy;
-import dev.ratelimit.rule.Rule;
-import dev.ratelimit.rule.RuleBook;
+import dev.ratelimit.policy.LimitBook;
+import dev.ratelimit.policy.Policy;
+import dev.ratelimit.policy.Rule;
+import dev.ratelimit.policy.RuleBook;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;

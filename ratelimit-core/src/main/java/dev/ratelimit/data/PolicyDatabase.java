@@ -2,9 +2,9 @@ package dev.ratelimit.data;
 
 import dev.ratelimit.Micros;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
-import dev.ratelimit.store.jdbc.PostgresLimitStore;
-import dev.ratelimit.store.jdbc.SqliteFile;
 import dev.ratelimit.store.jdbc.UnsupportedDatabaseException;
+import dev.ratelimit.store.postgresql.PostgresLimitStore;
+import dev.ratelimit.store.sqlite.SqliteFile;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;

@@ -2,7 +2,7 @@ package dev.ratelimit.data;
 
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
-import dev.ratelimit.rule.IpAddress;
+import dev.ratelimit.policy.IpAddress;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.Predicate;

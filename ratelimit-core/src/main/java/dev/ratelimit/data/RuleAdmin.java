@@ -1,8 +1,8 @@
 package dev.ratelimit.data;
 
 import dev.ratelimit.data.PolicyCompiler.Compiled;
-import dev.ratelimit.rule.InvalidRuleException;
-import dev.ratelimit.rule.Rule;
+import dev.ratelimit.policy.InvalidRuleException;
+import dev.ratelimit.policy.Rule;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -2,9 +2,9 @@ package dev.ratelimit.data;
 
 import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.Micros;
-import dev.ratelimit.rule.Account;
-import dev.ratelimit.rule.Accounts;
-import dev.ratelimit.rule.Quota;
+import dev.ratelimit.policy.Account;
+import dev.ratelimit.policy.Accounts;
+import dev.ratelimit.policy.Quota;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.Map;

@@ -2,9 +2,9 @@ package dev.ratelimit.data;
 
 import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.Micros;
-import dev.ratelimit.rule.ApiKey;
-import dev.ratelimit.rule.ApiKeys;
-import dev.ratelimit.rule.Quota;
+import dev.ratelimit.policy.ApiKey;
+import dev.ratelimit.policy.ApiKeys;
+import dev.ratelimit.policy.Quota;
 import java.security.MessageDigest;
 import java.time.InstantSource;
 import java.util.Collection;

@@ -2,7 +2,7 @@ package dev.ratelimit.data;
 
 import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.Limit;
-import dev.ratelimit.rule.Quota;
+import dev.ratelimit.policy.Quota;
 import java.time.DateTimeException;
 import java.time.ZoneId;
 import java.util.List;

@@ -1,13 +1,13 @@
 package dev.ratelimit.data;
 
 import dev.ratelimit.FailurePolicy;
-import dev.ratelimit.rule.Action;
-import dev.ratelimit.rule.AddressRange;
-import dev.ratelimit.rule.Conditions;
-import dev.ratelimit.rule.InvalidRuleException;
-import dev.ratelimit.rule.Response;
-import dev.ratelimit.rule.Rule;
-import dev.ratelimit.rule.SubjectKey;
+import dev.ratelimit.policy.Action;
+import dev.ratelimit.policy.AddressRange;
+import dev.ratelimit.policy.Conditions;
+import dev.ratelimit.policy.InvalidRuleException;
+import dev.ratelimit.policy.Response;
+import dev.ratelimit.policy.Rule;
+import dev.ratelimit.policy.SubjectKey;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;

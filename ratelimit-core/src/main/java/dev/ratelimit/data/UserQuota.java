@@ -1,6 +1,6 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.rule.Account;
+import dev.ratelimit.policy.Account;
 import java.time.Instant;
 
 /** What is stored of a user, and who has changed it last. */

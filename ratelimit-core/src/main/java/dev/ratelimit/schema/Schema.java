@@ -1,9 +1,9 @@
 package dev.ratelimit.schema;
 
 import dev.ratelimit.store.jdbc.DatabaseProduct;
-import dev.ratelimit.store.jdbc.PostgresLimitStore;
-import dev.ratelimit.store.jdbc.SqliteFile;
 import dev.ratelimit.store.jdbc.UnsupportedDatabaseException;
+import dev.ratelimit.store.postgresql.PostgresLimitStore;
+import dev.ratelimit.store.sqlite.SqliteFile;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.FlywayException;

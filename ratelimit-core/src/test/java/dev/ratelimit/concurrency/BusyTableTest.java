@@ -15,7 +15,7 @@ import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.engine.Grouping;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.schema.Schema;
-import dev.ratelimit.store.jdbc.PostgresLimitStore;
+import dev.ratelimit.store.postgresql.PostgresLimitStore;
 import dev.ratelimit.testing.TestSeed;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.sql.Connection;

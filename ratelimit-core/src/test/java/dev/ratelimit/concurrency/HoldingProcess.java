@@ -8,7 +8,7 @@ import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
-import dev.ratelimit.store.jdbc.PostgresLimitStore;
+import dev.ratelimit.store.postgresql.PostgresLimitStore;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.schema.Schema;
-import dev.ratelimit.store.jdbc.SqliteFile;
+import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.nio.file.Path;
 import java.sql.Connection;

@@ -11,7 +11,7 @@ import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.StateKey;
-import dev.ratelimit.store.jdbc.PostgresLimitStore;
+import dev.ratelimit.store.postgresql.PostgresLimitStore;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;

@@ -7,7 +7,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Limits;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.schema.Schema;
-import dev.ratelimit.store.jdbc.PostgresLimitStore;
+import dev.ratelimit.store.postgresql.PostgresLimitStore;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.nio.file.Files;
 import java.nio.file.Path;

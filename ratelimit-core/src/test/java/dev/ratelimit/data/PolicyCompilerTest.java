@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Limits;
 import dev.ratelimit.data.PolicyCompiler.Compiled;
-import dev.ratelimit.rule.MatchMode;
-import dev.ratelimit.rule.Rule;
-import dev.ratelimit.rule.Tiers;
+import dev.ratelimit.policy.MatchMode;
+import dev.ratelimit.policy.Rule;
+import dev.ratelimit.policy.Tiers;
 import dev.ratelimit.testing.TestSeed;
 import java.util.ArrayList;
 import java.util.HashMap;

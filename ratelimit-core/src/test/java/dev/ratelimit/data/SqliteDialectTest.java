@@ -3,7 +3,7 @@ package dev.ratelimit.data;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.schema.Schema;
-import dev.ratelimit.store.jdbc.SqliteFile;
+import dev.ratelimit.store.sqlite.SqliteFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;

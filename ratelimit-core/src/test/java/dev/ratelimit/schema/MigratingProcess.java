@@ -1,6 +1,6 @@
 package dev.ratelimit.schema;
 
-import dev.ratelimit.store.jdbc.SqliteFile;
+import dev.ratelimit.store.sqlite.SqliteFile;
 import java.io.IOException;
 import java.nio.file.Path;
 

@@ -6,8 +6,8 @@ import static dev.ratelimit.schema.Migrations.query;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.ratelimit.store.jdbc.SqliteFile;
 import dev.ratelimit.store.jdbc.UnsupportedDatabaseException;
+import dev.ratelimit.store.sqlite.SqliteFile;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -1,6 +1,6 @@
 package dev.ratelimit.store;
 
-import dev.ratelimit.store.jdbc.SqliteFile;
+import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.testing.SettableClock;
 import dev.ratelimit.testing.TestStores;
 import java.nio.file.Path;

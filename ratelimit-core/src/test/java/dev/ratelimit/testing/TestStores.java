@@ -1,9 +1,9 @@
 package dev.ratelimit.testing;
 
 import dev.ratelimit.schema.Schema;
-import dev.ratelimit.store.jdbc.PostgresLimitStore;
-import dev.ratelimit.store.jdbc.SqliteFile;
-import dev.ratelimit.store.jdbc.SqliteLimitStore;
+import dev.ratelimit.store.postgresql.PostgresLimitStore;
+import dev.ratelimit.store.sqlite.SqliteFile;
+import dev.ratelimit.store.sqlite.SqliteLimitStore;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.nio.file.Path;
 import java.time.InstantSource;

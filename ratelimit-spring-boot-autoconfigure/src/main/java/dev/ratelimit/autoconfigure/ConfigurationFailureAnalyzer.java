@@ -3,7 +3,7 @@ package dev.ratelimit.autoconfigure;
 import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.InvalidSettingException;
 import dev.ratelimit.annotation.InvalidRateLimitedException;
-import dev.ratelimit.rule.InvalidRuleException;
+import dev.ratelimit.policy.InvalidRuleException;
 import java.util.Locale;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;

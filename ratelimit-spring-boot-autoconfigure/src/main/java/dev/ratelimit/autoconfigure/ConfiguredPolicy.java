@@ -9,10 +9,10 @@ import dev.ratelimit.autoconfigure.RateLimitProperties.ResponseSpec;
 import dev.ratelimit.autoconfigure.RateLimitProperties.RuleSpec;
 import dev.ratelimit.autoconfigure.RateLimitProperties.TiersSpec;
 import dev.ratelimit.data.Configured;
-import dev.ratelimit.rule.Quota;
-import dev.ratelimit.rule.Response;
-import dev.ratelimit.rule.Rule;
-import dev.ratelimit.rule.Tiers;
+import dev.ratelimit.policy.Quota;
+import dev.ratelimit.policy.Response;
+import dev.ratelimit.policy.Rule;
+import dev.ratelimit.policy.Tiers;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -36,7 +36,7 @@ final class ConfiguredPolicy {
                 parser);
     }
 
-    /** The properties of each limit by its name, as {@link dev.ratelimit.rule.LimitBook} reads them. */
+    /** The properties of each limit by its name, as {@link dev.ratelimit.policy.LimitBook} reads them. */
     static Map<String, Map<String, String>> limits(RateLimitProperties properties) {
         Map<String, Map<String, String>> limits = new LinkedHashMap<>();
         properties.limits().forEach((name, spec) -> limits.put(name, definition(name, spec)));

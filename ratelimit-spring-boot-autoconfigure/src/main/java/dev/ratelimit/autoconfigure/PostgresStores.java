@@ -6,7 +6,7 @@ import dev.ratelimit.autoconfigure.RateLimitProperties.SynchronousCommit;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.LimitStoreException;
-import dev.ratelimit.store.jdbc.PostgresLimitStore;
+import dev.ratelimit.store.postgresql.PostgresLimitStore;
 import java.time.Duration;
 
 /** Opens the store in PostgreSQL on a small pool of its own. */

@@ -1,10 +1,10 @@
 package dev.ratelimit.autoconfigure;
 
 import dev.ratelimit.FailurePolicy;
-import dev.ratelimit.rule.Action;
-import dev.ratelimit.rule.Conditions;
-import dev.ratelimit.rule.MatchMode;
-import dev.ratelimit.store.jdbc.SqliteFile.Synchronous;
+import dev.ratelimit.policy.Action;
+import dev.ratelimit.policy.Conditions;
+import dev.ratelimit.policy.MatchMode;
+import dev.ratelimit.store.sqlite.SqliteFile.Synchronous;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.List;

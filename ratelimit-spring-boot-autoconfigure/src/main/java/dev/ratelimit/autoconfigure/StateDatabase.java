@@ -2,7 +2,7 @@ package dev.ratelimit.autoconfigure;
 
 import com.zaxxer.hikari.HikariConfig;
 import dev.ratelimit.autoconfigure.RateLimitProperties.Postgresql;
-import dev.ratelimit.store.jdbc.SqliteFile;
+import dev.ratelimit.store.sqlite.SqliteFile;
 import org.jspecify.annotations.Nullable;
 
 /** Where state is kept. */

@@ -1,11 +1,11 @@
 package dev.ratelimit.web;
 
-import dev.ratelimit.rule.Account;
-import dev.ratelimit.rule.Accounts;
-import dev.ratelimit.rule.ApiKey;
-import dev.ratelimit.rule.Caller;
-import dev.ratelimit.rule.Policies;
-import dev.ratelimit.rule.Tiers;
+import dev.ratelimit.policy.Account;
+import dev.ratelimit.policy.Accounts;
+import dev.ratelimit.policy.ApiKey;
+import dev.ratelimit.policy.Caller;
+import dev.ratelimit.policy.Policies;
+import dev.ratelimit.policy.Tiers;
 import jakarta.servlet.http.HttpServletRequest;
 import java.security.Principal;
 import java.time.Duration;

@@ -1,8 +1,8 @@
 package dev.ratelimit.web;
 
 import dev.ratelimit.InvalidSettingException;
-import dev.ratelimit.rule.AddressRange;
-import dev.ratelimit.rule.IpAddress;
+import dev.ratelimit.policy.AddressRange;
+import dev.ratelimit.policy.IpAddress;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;

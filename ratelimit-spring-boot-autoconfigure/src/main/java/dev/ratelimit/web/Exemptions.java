@@ -1,8 +1,8 @@
 package dev.ratelimit.web;
 
-import dev.ratelimit.rule.AddressRange;
-import dev.ratelimit.rule.IpAddress;
-import dev.ratelimit.rule.RuleBook;
+import dev.ratelimit.policy.AddressRange;
+import dev.ratelimit.policy.IpAddress;
+import dev.ratelimit.policy.RuleBook;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.List;
 import java.util.Set;

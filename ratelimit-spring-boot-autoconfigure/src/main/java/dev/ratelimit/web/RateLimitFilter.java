@@ -5,14 +5,14 @@ import dev.ratelimit.LimitDecision;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.RateLimitExceededException;
 import dev.ratelimit.RateLimiter;
-import dev.ratelimit.rule.Action;
-import dev.ratelimit.rule.Caller;
-import dev.ratelimit.rule.Policies;
-import dev.ratelimit.rule.Policy;
-import dev.ratelimit.rule.RequestFacts;
-import dev.ratelimit.rule.Response;
-import dev.ratelimit.rule.Rule;
-import dev.ratelimit.rule.RuleMatch;
+import dev.ratelimit.policy.Action;
+import dev.ratelimit.policy.Caller;
+import dev.ratelimit.policy.Policies;
+import dev.ratelimit.policy.Policy;
+import dev.ratelimit.policy.RequestFacts;
+import dev.ratelimit.policy.Response;
+import dev.ratelimit.policy.Rule;
+import dev.ratelimit.policy.RuleMatch;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
@@ -30,7 +30,7 @@ import org.springframework.web.filter.OncePerRequestFilter;
  *
  * <ol>
  *   <li>Before authentication: an API key that is not known is refused. The rules are walked as far as possible (see
- *       {@link dev.ratelimit.rule.RuleBook}); the path is parsed as Spring MVC parses it.
+ *       {@link dev.ratelimit.policy.RuleBook}); the path is parsed as Spring MVC parses it.
  *   <li>After authentication: a user who is blocked is refused. The rules that were left open are walked.
  *   <li>In both: each rule says whose count it is; all limits of these rules are decided together, all-or-nothing; the
  *       headers are written, and the request passes or is answered.

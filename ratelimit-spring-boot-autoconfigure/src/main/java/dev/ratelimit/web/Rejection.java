@@ -1,7 +1,7 @@
 package dev.ratelimit.web;
 
 import dev.ratelimit.Decision;
-import dev.ratelimit.rule.Response;
+import dev.ratelimit.policy.Response;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

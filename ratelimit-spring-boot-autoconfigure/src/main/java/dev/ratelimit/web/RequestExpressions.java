@@ -1,8 +1,8 @@
 package dev.ratelimit.web;
 
-import dev.ratelimit.rule.Action;
-import dev.ratelimit.rule.InvalidRuleException;
-import dev.ratelimit.rule.Rule;
+import dev.ratelimit.policy.Action;
+import dev.ratelimit.policy.InvalidRuleException;
+import dev.ratelimit.policy.Rule;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

@@ -2,7 +2,7 @@ package dev.ratelimit.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ratelimit.rule.AddressRange;
+import dev.ratelimit.policy.AddressRange;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import java.util.List;

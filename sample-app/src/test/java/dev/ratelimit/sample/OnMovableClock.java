@@ -2,8 +2,8 @@ package dev.ratelimit.sample;
 
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.LimitStore;
-import dev.ratelimit.store.jdbc.SqliteFile;
-import dev.ratelimit.store.jdbc.SqliteLimitStore;
+import dev.ratelimit.store.sqlite.SqliteFile;
+import dev.ratelimit.store.sqlite.SqliteLimitStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

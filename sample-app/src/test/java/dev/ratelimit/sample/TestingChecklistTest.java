@@ -3,7 +3,7 @@ package dev.ratelimit.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.sample.Client.Answer;
-import dev.ratelimit.store.jdbc.SqliteFile;
+import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.upkeep.Upkeep;
 import java.sql.Connection;
 import java.sql.ResultSet;

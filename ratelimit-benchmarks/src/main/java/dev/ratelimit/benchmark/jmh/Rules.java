@@ -1,13 +1,13 @@
 package dev.ratelimit.benchmark.jmh;
 
-import dev.ratelimit.rule.Action;
-import dev.ratelimit.rule.Caller;
-import dev.ratelimit.rule.IpAddress;
-import dev.ratelimit.rule.LimitBook;
-import dev.ratelimit.rule.MatchMode;
-import dev.ratelimit.rule.RequestFacts;
-import dev.ratelimit.rule.Rule;
-import dev.ratelimit.rule.RuleBook;
+import dev.ratelimit.policy.Action;
+import dev.ratelimit.policy.Caller;
+import dev.ratelimit.policy.IpAddress;
+import dev.ratelimit.policy.LimitBook;
+import dev.ratelimit.policy.MatchMode;
+import dev.ratelimit.policy.RequestFacts;
+import dev.ratelimit.policy.Rule;
+import dev.ratelimit.policy.RuleBook;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

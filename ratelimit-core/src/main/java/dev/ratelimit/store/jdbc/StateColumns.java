@@ -9,14 +9,15 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /** The one place that turns a row of {@code rate_limits} into a state. */
-final class StateColumns {
+public final class StateColumns {
 
     /** The columns that a decision reads. It does not need the expiry. */
-    static final String READ = "algorithm, window_start, window_size, request_count, previous_count, tokens, log,"
-            + " blocked_until, last_request_at, last_allowed_at, capacity";
+    public static final String READ =
+            "algorithm, window_start, window_size, request_count, previous_count, tokens, log,"
+                    + " blocked_until, last_request_at, last_allowed_at, capacity";
 
     /** How many they are. */
-    static final int COUNT = 11;
+    public static final int COUNT = 11;
 
     private StateColumns() {}
 
@@ -26,7 +27,7 @@ final class StateColumns {
      *
      * @param first the number of the first of the columns
      */
-    static State read(ResultSet row, int first) throws SQLException {
+    public static State read(ResultSet row, int first) throws SQLException {
         String algorithm = row.getString(first);
         return new State(
                 algorithm,

@@ -1,5 +1,5 @@
 /**
- * The stores in SQLite and PostgreSQL: the only place with SQL on state.
+ * What the stores in SQL databases share: which database it is, and how a row becomes a state.
  */
 @NullMarked
 package dev.ratelimit.store.jdbc;

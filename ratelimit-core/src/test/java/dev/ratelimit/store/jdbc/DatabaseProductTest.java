@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.LimitStoreException;
+import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;

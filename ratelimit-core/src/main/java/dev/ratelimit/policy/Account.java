@@ -1,0 +1,25 @@
+package dev.ratelimit.policy;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known of a user beside the configuration.
+ *
+ * @param user the name of the principal
+ * @param tier the tier, or {@code null} for what the authorities say
+ * @param quota the user's own numbers, which override those of the tier
+ * @param blockedUntil until when all requests of the user are denied, or {@code null}
+ * @param blockReason why, for operators; it is not shown to the user
+ */
+public record Account(
+        String user,
+        @Nullable String tier,
+        Quota quota,
+        @Nullable Instant blockedUntil,
+        @Nullable String blockReason) {
+
+    public boolean isBlocked(Instant now) {
+        return blockedUntil != null && blockedUntil.isAfter(now);
+    }
+}

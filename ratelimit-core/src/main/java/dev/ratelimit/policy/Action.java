@@ -1,0 +1,29 @@
+package dev.ratelimit.policy;
+
+import java.util.Locale;
+
+/** What a rule does with a request that it matches. */
+public enum Action {
+
+    /** Its limits decide. */
+    THROTTLE,
+
+    /** The request is denied; no further rule is looked at. */
+    BLOCK,
+
+    /** The request passes as far as rules go; no further rule is looked at. */
+    ALLOW,
+
+    /** Its limits decide, count and report, on counts of their own, and the request passes whatever they say. */
+    SHADOW;
+
+    /** Whether it decides by limits. */
+    public boolean hasLimits() {
+        return this == THROTTLE || this == SHADOW;
+    }
+
+    /** As it is written in configuration. */
+    public String written() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,132 @@
+package dev.ratelimit.policy;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.Arrays;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An address of the Internet Protocol, in its one normal form: an IPv4 address inside an IPv6 one is the IPv4 address.
+ * Reading one never asks a name server.
+ */
+public final class IpAddress {
+
+    private static final Pattern IPV4 = Pattern.compile("\\d{1,3}(?:\\.\\d{1,3}){3}");
+    private static final Pattern IPV6 = Pattern.compile("[0-9A-Fa-f:]*:[0-9A-Fa-f:]*(?:\\d{1,3}(?:\\.\\d{1,3}){3})?");
+
+    /** The longest way to write an address, with brackets, zone and port. */
+    private static final int MOST_CHARACTERS = 100;
+
+    private final byte[] bytes;
+
+    private IpAddress(byte[] bytes) {
+        this.bytes = bytes;
+    }
+
+    /**
+     * Reads an address as it stands in headers: with or without a port, brackets, a zone and quotes.
+     *
+     * @return the address, or {@code null} if the text is none
+     */
+    public static @Nullable IpAddress parse(@Nullable String text) {
+        if (text == null || text.length() > MOST_CHARACTERS) {
+            return null;
+        }
+        String bare = withoutPort(withoutQuotes(text.strip()));
+        int zone = bare.indexOf('%');
+        if (zone >= 0) {
+            bare = bare.substring(0, zone);
+        }
+        return IPV4.matcher(bare).matches() ? ipv4(bare) : IPV6.matcher(bare).matches() ? ipv6(bare) : null;
+    }
+
+    private static String withoutQuotes(String text) {
+        return text.length() >= 2 && text.startsWith("\"") && text.endsWith("\"")
+                ? text.substring(1, text.length() - 1)
+                : text;
+    }
+
+    private static String withoutPort(String text) {
+        if (text.startsWith("[")) {
+            int end = text.indexOf(']');
+            return end > 0 && text.substring(end + 1).matches("|:\\w{0,20}") ? text.substring(1, end) : "";
+        }
+        int colon = text.indexOf(':');
+        return colon >= 0 && colon == text.lastIndexOf(':') ? text.substring(0, colon) : text;
+    }
+
+    private static @Nullable IpAddress ipv4(String text) {
+        byte[] bytes = new byte[4];
+        String[] parts = text.split("\\.", -1);
+        for (int i = 0; i < bytes.length; i++) {
+            int part = Integer.parseInt(parts[i]);
+            if (part > 255) {
+                return null;
+            }
+            bytes[i] = (byte) part;
+        }
+        return new IpAddress(bytes);
+    }
+
+    private static @Nullable IpAddress ipv6(String text) {
+        try {
+            // The pattern lets only literals through, which are read without asking a name server.
+            return new IpAddress(InetAddress.getByName(text).getAddress());
+        } catch (UnknownHostException e) {
+            return null;
+        }
+    }
+
+    public boolean isIpv4() {
+        return bytes.length == 4;
+    }
+
+    /** The network of so many leading bits that this address lies in. */
+    public IpAddress network(int prefix) {
+        byte[] network = bytes.clone();
+        for (int bit = prefix; bit < network.length * 8; bit++) {
+            network[bit / 8] &= (byte) ~(0x80 >>> bit % 8);
+        }
+        return new IpAddress(network);
+    }
+
+    /** Whether the address and the network agree in so many leading bits. */
+    boolean isIn(IpAddress network, int prefix) {
+        if (bytes.length != network.bytes.length) {
+            return false;
+        }
+        int whole = prefix / 8;
+        for (int i = 0; i < whole; i++) {
+            if (bytes[i] != network.bytes[i]) {
+                return false;
+            }
+        }
+        int rest = prefix % 8;
+        return rest == 0 || ((bytes[whole] ^ network.bytes[whole]) & (0xFF00 >>> rest) & 0xFF) == 0;
+    }
+
+    int bits() {
+        return bytes.length * 8;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof IpAddress address && Arrays.equals(bytes, address.bytes);
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(bytes);
+    }
+
+    /** The usual text; an IPv6 address without leading zeros and without {@code ::}. */
+    @Override
+    public String toString() {
+        try {
+            return InetAddress.getByAddress(bytes).getHostAddress();
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException("an address has 4 or 16 bytes", e);
+        }
+    }
+}

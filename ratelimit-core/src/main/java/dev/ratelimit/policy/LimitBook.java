@@ -1,0 +1,205 @@
+package dev.ratelimit.policy;
+
+import dev.ratelimit.InvalidLimitException;
+import dev.ratelimit.Limit;
+import dev.ratelimit.Limits;
+import dev.ratelimit.algorithm.Algorithms;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All limits, made from their definitions. Immutable.
+ *
+ * <p>A definition holds the properties of {@link Algorithms#limit}, and beside them {@code base}, the name of a limit
+ * whose properties apply where this one says nothing; {@code tiers.NAME.PROPERTY}, what is different for callers of a
+ * tier; {@code candidate.PROPERTY}, what is different in numbers that are tried beside the live ones, and
+ * {@code tiers.NAME.candidate.PROPERTY}.
+ */
+public final class LimitBook implements Limits {
+
+    /** Follows the name of a limit in that of its candidate. */
+    public static final String CANDIDATE = ":candidate";
+
+    /** Follows the name of a limit in that by which rules in shadow count. */
+    public static final String SHADOW = ":shadow";
+
+    private static final String BASE = "base";
+    private static final String OF_TIERS = "tiers.";
+    private static final String OF_CANDIDATE = "candidate.";
+
+    private final Map<String, Limit> byName = new LinkedHashMap<>();
+    private final Map<String, Map<String, Limit>> byTier = new HashMap<>();
+
+    private LimitBook() {}
+
+    /** Makes limits of definitions by name; {@link InvalidLimitException} names the first that cannot be right. */
+    public static LimitBook of(Map<String, Map<String, String>> definitions) {
+        LimitBook book = new LimitBook();
+        for (String name : definitions.keySet()) {
+            book.add(name, inherited(name, definitions, new LinkedHashSet<>()));
+        }
+        return book;
+    }
+
+    /** The properties of a limit, over those of its base. */
+    private static Map<String, String> inherited(
+            String name, Map<String, Map<String, String>> definitions, Set<String> descendants) {
+        Map<String, String> own = new LinkedHashMap<>(definitions.getOrDefault(name, Map.of()));
+        String base = own.remove(BASE);
+        if (base == null) {
+            return own;
+        }
+        descendants.add(name);
+        if (descendants.contains(base)) {
+            throw new InvalidLimitException(
+                    name,
+                    BASE,
+                    base,
+                    "name a limit that is not based on this one (" + String.join(" -> ", descendants) + " -> " + base
+                            + ")");
+        }
+        if (!definitions.containsKey(base)) {
+            throw new InvalidLimitException(
+                    name, BASE, base, "name one of " + String.join(", ", new TreeSet<>(definitions.keySet())));
+        }
+        Map<String, String> properties = new LinkedHashMap<>(inherited(base, definitions, descendants));
+        properties.putAll(own);
+        return properties;
+    }
+
+    private void add(String name, Map<String, String> properties) {
+        if (name.equals(Quota.LIMIT)
+                || name.startsWith(Quota.LIMIT + ":")
+                || name.endsWith(CANDIDATE)
+                || name.endsWith(SHADOW)) {
+            throw new InvalidLimitException(
+                    name, "limit name", name, "choose another name: this one stands for something of the limiter's");
+        }
+        Map<String, String> live = new LinkedHashMap<>();
+        Map<String, String> candidate = new LinkedHashMap<>();
+        Map<String, Map<String, String>> tiers = new TreeMap<>();
+        properties.forEach((property, value) -> {
+            if (property.startsWith(OF_CANDIDATE)) {
+                candidate.put(property.substring(OF_CANDIDATE.length()), value);
+            } else if (property.startsWith(OF_TIERS)) {
+                int end = property.indexOf('.', OF_TIERS.length());
+                if (end < 0) {
+                    throw new InvalidLimitException(
+                            name, property, value, "write tiers.NAME.PROPERTY, such as tiers.premium.max-requests");
+                }
+                tiers.computeIfAbsent(property.substring(OF_TIERS.length(), end), tier -> new LinkedHashMap<>())
+                        .put(property.substring(end + 1), value);
+            } else {
+                live.put(property, value);
+            }
+        });
+        Limit ofAll = limit(name, "", live, candidate);
+        byName.put(name, ofAll);
+        List<Limit> candidates = new ArrayList<>();
+        if (ofAll.candidate() != null) {
+            candidates.add(ofAll.candidate());
+        }
+        tiers.forEach((tier, different) -> {
+            Map<String, String> liveOfTier = new LinkedHashMap<>(live);
+            Map<String, String> candidateOfTier = new LinkedHashMap<>();
+            different.forEach((property, value) -> {
+                if (property.startsWith(OF_CANDIDATE)) {
+                    candidateOfTier.put(property.substring(OF_CANDIDATE.length()), value);
+                } else {
+                    liveOfTier.put(property, value);
+                }
+            });
+            String where = OF_TIERS + tier;
+            Limit ofTier = limit(name, where + ".", liveOfTier, candidateOfTier);
+            requireOneCount(
+                    name, where, ofAll, ofTier, "; or write a limit of another name, and a rule with tiers for it");
+            byTier.computeIfAbsent(name, limit -> new HashMap<>()).put(tier, ofTier);
+            Limit tried = ofTier.candidate();
+            if (tried != null) {
+                requireOneCount(
+                        name, where + ".candidate", candidates.isEmpty() ? tried : candidates.get(0), tried, "");
+                candidates.add(tried);
+            }
+        });
+    }
+
+    /**
+     * Callers of several tiers may share a subject: an address, or a user with and without an API key. If they did not
+     * count in one way, each would begin the count of the others anew, and nobody would ever be denied.
+     */
+    private static void requireOneCount(String name, String where, Limit first, Limit other, String orElse) {
+        String counting = first.algorithm().counting();
+        if (!other.algorithm().counting().equals(counting)) {
+            throw new InvalidLimitException(
+                    name,
+                    where,
+                    other.algorithm().counting(),
+                    "let algorithm, window and zone come to " + counting
+                            + ", since all tiers of a limit share one count" + orElse);
+        }
+    }
+
+    private static Limit limit(String name, String where, Map<String, String> live, Map<String, String> candidate) {
+        Limit limit = made(name, name, where, live);
+        if (candidate.isEmpty()) {
+            return limit;
+        }
+        Map<String, String> tried = new LinkedHashMap<>(live);
+        tried.putAll(candidate);
+        return limit.withCandidate(made(name, name + CANDIDATE, where + OF_CANDIDATE, tried));
+    }
+
+    /** Says of a mistake in which part of which limit it is. */
+    private static Limit made(String limit, String name, String where, Map<String, String> properties) {
+        try {
+            return Algorithms.limit(name, properties);
+        } catch (InvalidLimitException e) {
+            throw where.isEmpty() ? e : e.in(limit, where);
+        }
+    }
+
+    @Override
+    public @Nullable Limit find(String name) {
+        return byName.get(name);
+    }
+
+    @Override
+    public @Nullable Limit find(String name, String tier) {
+        Map<String, Limit> tiers = byTier.get(name);
+        Limit ofTier = tiers == null ? null : tiers.get(tier);
+        return ofTier == null ? byName.get(name) : ofTier;
+    }
+
+    @Override
+    public boolean variesByTier(String name) {
+        return byTier.containsKey(name);
+    }
+
+    /** The tiers for whose callers a limit is different. */
+    public Set<String> tiers() {
+        Set<String> tiers = new TreeSet<>();
+        byTier.values().forEach(ofLimit -> tiers.addAll(ofLimit.keySet()));
+        return tiers;
+    }
+
+    @Override
+    public boolean isCurrent(Limit limit) {
+        Limit named = byName.get(limit.name());
+        return named == null
+                || named.equals(limit)
+                || byTier.getOrDefault(limit.name(), Map.of()).containsValue(limit);
+    }
+
+    @Override
+    public Set<String> names() {
+        return byName.keySet();
+    }
+}

@@ -1,0 +1,20 @@
+package dev.ratelimit.policy;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a rule answers a request that it denies, where it differs from what is usual.
+ *
+ * @param status the status, or {@code null} for 429 (throttle) or 403 (block)
+ * @param message what is said to people, or {@code null} for the usual sentence
+ * @param retryAfter how long the client is told to wait at least, or {@code null} for what the limits say
+ */
+public record Response(
+        @Nullable Integer status,
+        @Nullable String message,
+        @Nullable Duration retryAfter) {
+
+    /** As usual in everything. */
+    public static final Response USUAL = new Response(null, null, null);
+}

@@ -1,0 +1,210 @@
+package dev.ratelimit.policy;
+
+import dev.ratelimit.InvalidSettingException;
+import dev.ratelimit.Limits;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import org.springframework.http.server.PathContainer;
+import org.springframework.http.server.PathContainer.PathSegment;
+import org.springframework.web.util.pattern.PathPattern;
+import org.springframework.web.util.pattern.PathPatternParser;
+import org.springframework.web.util.pattern.PatternParseException;
+
+/**
+ * All rules, compiled. Patterns are parsed once, and a request is compared only with the rules whose path begins as its
+ * own does: the literal segments that patterns begin with form a tree, and each of its nodes knows, in order, the rules
+ * of its own and of all above it. Immutable.
+ *
+ * <p>Rules are walked in the order of their priority. Those that say throttle or shadow are collected; with
+ * {@link MatchMode#FIRST} the first that says throttle ends the walk, and one that says allow or block always does.
+ *
+ * <p>Part of the rules can be decided before it is known who the caller is, and should be: a flood must not reach
+ * authentication. So the walk has two steps, and together they come to what one walk with all that is known would. A
+ * rule that cannot be compared yet is left open, and if it might end the walk, so are all behind it.
+ */
+public final class RuleBook {
+
+    private final List<CompiledRule> compiled;
+    private final List<Rule> rules;
+    private final boolean caseSensitive;
+    private final Node root;
+
+    private static final class Node {
+
+        private final Map<String, Node> children = new HashMap<>();
+        private List<CompiledRule> rules = new ArrayList<>();
+
+        /** Adds what the nodes above have. */
+        private void inherit(List<CompiledRule> fromAbove, Comparator<CompiledRule> order) {
+            rules.addAll(fromAbove);
+            rules.sort(order);
+            rules = List.copyOf(rules);
+            children.values().forEach(child -> child.inherit(rules, order));
+        }
+    }
+
+    private RuleBook(List<CompiledRule> compiled, boolean caseSensitive) {
+        this.compiled = compiled;
+        this.rules = compiled.stream().map(one -> one.rule).toList();
+        this.caseSensitive = caseSensitive;
+        this.root = new Node();
+        Map<CompiledRule, Integer> positions = new HashMap<>();
+        for (CompiledRule one : compiled) {
+            positions.put(one, positions.size());
+            Node node = root;
+            for (String segment : one.prefix) {
+                node = node.children.computeIfAbsent(segment, name -> new Node());
+            }
+            node.rules.add(one);
+        }
+        root.inherit(List.of(), Comparator.comparing(positions::get));
+    }
+
+    /** Compiles rules; those of equal priority keep their order. Each limit that they name must exist. */
+    public static RuleBook of(Collection<Rule> rules, Limits limits, MatchMode mode, PathPatternParser parser) {
+        Set<String> names = new HashSet<>();
+        List<CompiledRule> compiled = new ArrayList<>();
+        for (Rule rule : rules) {
+            if (!names.add(rule.name())) {
+                throw new InvalidRuleException(rule.name(), "name", rule.name(), "give each rule a name of its own");
+            }
+            requireLimits(rule, limits);
+            compiled.add(new CompiledRule(rule, limits, mode, parser));
+        }
+        compiled.sort(Comparator.comparingInt((CompiledRule one) -> one.rule.priority())
+                .reversed());
+        return new RuleBook(List.copyOf(compiled), parser.isCaseSensitive());
+    }
+
+    /** Reads a path pattern; what could never match is refused. */
+    public static PathPattern pattern(String path, PathPatternParser parser) {
+        if (!path.startsWith("/")) {
+            throw new InvalidSettingException("path", path, "begin it with /, as in /api/**");
+        }
+        try {
+            return parser.parse(path);
+        } catch (PatternParseException e) {
+            throw new InvalidSettingException(
+                    "path", path, "write a path pattern such as /api/** (" + e.getMessage() + ")");
+        }
+    }
+
+    private static void requireLimits(Rule rule, Limits limits) {
+        for (String limit : rule.limits()) {
+            if (!limit.equals(Quota.LIMIT) && limits.find(limit) == null) {
+                throw new InvalidRuleException(
+                        rule.name(),
+                        "limits",
+                        limit,
+                        limits.names().isEmpty()
+                                ? "define it under ratelimit.limits"
+                                : "name one of " + String.join(", ", new TreeSet<>(limits.names())));
+            }
+        }
+    }
+
+    /** In the order in which they are walked. */
+    public List<Rule> rules() {
+        return rules;
+    }
+
+    /** Walks along the rules, as far as it can be known. */
+    public RuleMatch match(RequestFacts facts) {
+        List<PathContainer> paths = facts.paths();
+        return walk(paths.size() == 1 ? candidates(paths.get(0)) : compiled, facts);
+    }
+
+    /** Walks along what was left open, now that the caller is known. */
+    public RuleMatch resume(RuleMatch before, RequestFacts facts) {
+        Objects.requireNonNull(facts.caller(), "the caller must be known by now");
+        return walk(before.open, facts);
+    }
+
+    private static RuleMatch walk(List<CompiledRule> candidates, RequestFacts facts) {
+        Caller caller = facts.caller();
+        List<Rule> matching = new ArrayList<>(4);
+        List<CompiledRule> open = List.of();
+        Rule end = null;
+        for (int i = 0; i < candidates.size(); i++) {
+            CompiledRule candidate = candidates.get(i);
+            if (!candidate.matchesWithoutCaller(facts)) {
+                continue;
+            }
+            if (caller == null && candidate.needsCaller) {
+                open = open.isEmpty() ? new ArrayList<>(4) : open;
+                open.add(candidate);
+                if (candidate.ends) {
+                    if (candidate.matchNeedsCaller) {
+                        open.addAll(candidates.subList(i + 1, candidates.size()));
+                    }
+                    break;
+                }
+                continue;
+            }
+            if (caller != null && !candidate.matchesCaller(facts, caller)) {
+                continue;
+            }
+            if (candidate.rule.action().hasLimits()) {
+                matching.add(candidate.rule);
+            } else {
+                end = candidate.rule;
+            }
+            if (candidate.ends) {
+                break;
+            }
+        }
+        return new RuleMatch(matching, end, open);
+    }
+
+    private List<CompiledRule> candidates(PathContainer path) {
+        Node node = root;
+        List<PathContainer.Element> elements = path.elements();
+        for (int i = 0; i < elements.size(); i++) {
+            if (elements.get(i) instanceof PathSegment segment) {
+                String value = segment.valueToMatch();
+                Node child = node.children.get(caseSensitive ? value : value.toLowerCase(Locale.ROOT));
+                if (child == null) {
+                    break;
+                }
+                node = child;
+            }
+        }
+        return node.rules;
+    }
+
+    /**
+     * A rule, and what came of it.
+     *
+     * @param applies whether it decides the request
+     * @param why if it does not, the reason; else that all is true
+     */
+    public record Explanation(Rule rule, boolean applies, String why) {}
+
+    /** Says of every rule whether it applies to a request whose caller is known, and why. */
+    public List<Explanation> explain(RequestFacts facts) {
+        Caller caller = Objects.requireNonNull(facts.caller(), "explained is a request whose caller is known");
+        List<Explanation> explanations = new ArrayList<>();
+        CompiledRule end = null;
+        for (CompiledRule one : compiled) {
+            String mismatch = one.mismatch(facts, caller);
+            if (mismatch == null && end != null) {
+                mismatch = "the rule " + end.rule.name() + ", which comes before, says "
+                        + end.rule.action().written() + (end.rule.action() == Action.THROTTLE ? " first" : "");
+            }
+            explanations.add(new Explanation(one.rule, mismatch == null, mismatch == null ? "it matches" : mismatch));
+            if (mismatch == null && one.ends) {
+                end = one;
+            }
+        }
+        return explanations;
+    }
+}

@@ -1,0 +1,71 @@
+package dev.ratelimit.policy;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whose count a rule keeps, as it is written in its {@code key}.
+ *
+ * @param argument what follows the kind: the name of a header or a bean, or an expression; empty for other kinds
+ */
+public record SubjectKey(Kind kind, String argument) {
+
+    /** The ways to tell callers apart. */
+    public enum Kind {
+        /** The principal, else the owner of the API key, else the client's address. */
+        USER(true),
+        IP(false),
+        USER_AND_IP(true),
+        SESSION(true),
+        /** The API key, else the client's address. */
+        API_KEY(false),
+        HEADER(false),
+        BEAN(true),
+        EXPRESSION(true);
+
+        private final boolean needsCaller;
+
+        Kind(boolean needsCaller) {
+            this.needsCaller = needsCaller;
+        }
+
+        /** Whether it can only be told after authentication. */
+        public boolean needsCaller() {
+            return needsCaller;
+        }
+    }
+
+    private static final String ADVICE = "write user, ip, user+ip, session, api-key, header:NAME, bean:NAME,"
+            + " or an expression that begins with # or @, such as #request.getParameter('tenant')";
+
+    /** Reads a key; {@link InvalidRuleException} if it is none. */
+    public static SubjectKey parse(String rule, String written) {
+        SubjectKey key = parse(written.strip());
+        if (key == null) {
+            throw new InvalidRuleException(rule, "key", written, ADVICE);
+        }
+        return key;
+    }
+
+    private static @Nullable SubjectKey parse(String key) {
+        if (key.startsWith("#") || key.startsWith("@")) {
+            return new SubjectKey(Kind.EXPRESSION, key);
+        }
+        int colon = key.indexOf(':');
+        String kind = colon < 0 ? key : key.substring(0, colon);
+        String argument = colon < 0 ? "" : key.substring(colon + 1).strip();
+        return switch (kind) {
+            case "header" -> argument.isEmpty() ? null : new SubjectKey(Kind.HEADER, argument);
+            case "bean" -> argument.isEmpty() ? null : new SubjectKey(Kind.BEAN, argument);
+            case "user" -> plain(colon, Kind.USER);
+            case "ip" -> plain(colon, Kind.IP);
+            case "user+ip" -> plain(colon, Kind.USER_AND_IP);
+            case "session" -> plain(colon, Kind.SESSION);
+            case "api-key" -> plain(colon, Kind.API_KEY);
+            default -> null;
+        };
+    }
+
+    private static @Nullable SubjectKey plain(int colon, Kind kind) {
+        return colon < 0 ? new SubjectKey(kind, "") : null;
+    }
+}

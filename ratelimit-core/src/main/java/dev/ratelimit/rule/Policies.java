@@ -1,9 +1,0 @@
-package dev.ratelimit.rule;
-
-/** Knows the policy in force, which may be replaced by another while requests are served. */
-@FunctionalInterface
-public interface Policies {
-
-    /** The policy now: a request asks once, and stays with what it got. */
-    Policy current();
-}

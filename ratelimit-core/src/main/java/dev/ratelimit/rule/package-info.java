@@ -1,8 +1,0 @@
-/**
- * Rules: which requests limits apply to and what they do, compiled into an immutable book; the tiers, quotas and API
- * keys that rules ask for.
- */
-@NullMarked
-package dev.ratelimit.rule;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,91 @@
+package dev.ratelimit.store.postgresql;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Connections for work that is one transaction, begun and ended by statements. */
+final class PostgresConnections {
+
+    private static final Logger log = LoggerFactory.getLogger(PostgresConnections.class);
+
+    private static final String SERIALIZATION_FAILURE = "40001";
+    private static final String DEADLOCK_DETECTED = "40P01";
+    private static final String IDLE_IN_TRANSACTION_TIMEOUT = "25P03";
+    private static final int MOST_TRIES = 5;
+
+    private final DataSource dataSource;
+    private final @Nullable Duration deadline;
+
+    PostgresConnections(DataSource dataSource, @Nullable Duration deadline) {
+        this.dataSource = dataSource;
+        this.deadline = deadline;
+    }
+
+    interface Work {
+        void on(Connection connection) throws SQLException;
+    }
+
+    /** Does the work again where the database has undone all of it for reasons of its own. */
+    void run(Work work) throws SQLException {
+        for (int tries = 1; ; tries++) {
+            try (Connection connection = connect()) {
+                work.on(connection);
+                return;
+            } catch (SQLException e) {
+                if (tries >= mostTries(String.valueOf(e.getSQLState()))) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private static int mostTries(String sqlState) {
+        return switch (sqlState) {
+            case SERIALIZATION_FAILURE, DEADLOCK_DETECTED -> MOST_TRIES;
+            // This process was not running for a while: the next try is likely to be in time.
+            case IDLE_IN_TRANSACTION_TIMEOUT -> 2;
+            default -> 1;
+        };
+    }
+
+    /** In autocommit mode, whatever the pool prefers for the application. */
+    Connection connect() throws SQLException {
+        Connection connection = dataSource.getConnection();
+        if (!connection.getAutoCommit()) {
+            connection.setAutoCommit(true);
+        }
+        if (deadline != null) {
+            connection.setNetworkTimeout(Runnable::run, silence(deadline));
+        }
+        return connection;
+    }
+
+    /** How long a connection may be silent, in milliseconds. */
+    private static int silence(Duration deadline) {
+        long millis = Math.max(3 * deadline.toMillis(), deadline.toMillis() + 500);
+        return (int) Math.min(Integer.MAX_VALUE, millis);
+    }
+
+    static void rollBack(Connection connection) {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("ROLLBACK");
+        } catch (SQLException e) {
+            log.debug("Rolling back failed; the connection is given up", e);
+            abandon(connection);
+        }
+    }
+
+    private static void abandon(Connection connection) {
+        try {
+            connection.abort(Runnable::run);
+        } catch (SQLException e) {
+            log.debug("Giving up a connection failed", e);
+        }
+    }
+}

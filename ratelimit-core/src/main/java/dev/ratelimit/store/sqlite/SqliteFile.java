@@ -1,0 +1,182 @@
+package dev.ratelimit.store.sqlite;
+
+import dev.ratelimit.store.LimitStoreException;
+import dev.ratelimit.store.jdbc.DatabaseProduct;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+import javax.sql.DataSource;
+import org.sqlite.SQLiteConfig;
+import org.sqlite.SQLiteDataSource;
+import org.sqlite.SQLiteOpenMode;
+
+/**
+ * An SQLite file that several processes may share: created with rights for its owner only, in WAL mode, with a busy
+ * timeout set before anything else is asked of it.
+ */
+public final class SqliteFile {
+
+    /** How much of the last decisions a crash may lose. */
+    public enum Synchronous {
+        /** A crash of the process loses nothing; a crash of the machine may lose the last moments. */
+        NORMAL,
+        /** Every decision is on the disk before it is answered. */
+        FULL
+    }
+
+    /** A file lock belongs to the process, so the threads of one process need a lock of their own. */
+    private static final ReentrantLock IN_THIS_PROCESS = new ReentrantLock();
+
+    /** At most; a small file takes no more than it is long. */
+    private static final int CACHE_KIBIBYTES = 32 * 1024;
+
+    /**
+     * Of a new file: half of what is usual. A decision writes a page for each row, most of which it has not changed. A still
+     * smaller page could not hold a row with a long subject, which then takes two, as one with a long log does already.
+     */
+    private static final int PAGE_BYTES = 2_048;
+
+    /** Twelve megabytes, of a file with pages of that size. */
+    private static final int LOG_PAGES = 6_000;
+
+    private final Path path;
+    private final Synchronous synchronous;
+    private final Duration busyTimeout;
+
+    private SqliteFile(Path path, Synchronous synchronous, Duration busyTimeout) {
+        this.path = path;
+        this.synchronous = synchronous;
+        this.busyTimeout = busyTimeout;
+    }
+
+    /** The file at that path, which is created if it does not exist. */
+    public static SqliteFile at(Path path) {
+        return new SqliteFile(path.toAbsolutePath(), Synchronous.NORMAL, Duration.ofSeconds(1));
+    }
+
+    public SqliteFile synchronous(Synchronous mode) {
+        return new SqliteFile(path, mode, busyTimeout);
+    }
+
+    /** How long a decision waits for another process that is writing. */
+    public SqliteFile busyTimeout(Duration timeout) {
+        if (timeout.isNegative() || timeout.compareTo(Duration.ofHours(1)) > 0) {
+            throw new IllegalArgumentException(
+                    "busy timeout is " + timeout + "; write a time of at most 1h, such as 1s");
+        }
+        return new SqliteFile(path, synchronous, timeout);
+    }
+
+    Duration busyTimeout() {
+        return busyTimeout;
+    }
+
+    public Path path() {
+        return path;
+    }
+
+    /** Connections to the file, each a new one. */
+    public DataSource dataSource() {
+        return dataSource(new SQLiteConfig());
+    }
+
+    /** The same for the live state, which is written all the time, a few rows here and a few there. */
+    DataSource stateDataSource() {
+        SQLiteConfig config = new SQLiteConfig();
+        // No statement generates a key: the driver need not look for one.
+        config.setGetGeneratedKeys(false);
+        // By default two megabytes are held in memory and a log of two is copied back into the file: far too often.
+        config.setCacheSize(-CACHE_KIBIBYTES);
+        config.setWalAutocheckpoint(LOG_PAGES);
+        return dataSource(config);
+    }
+
+    private DataSource dataSource(SQLiteConfig config) {
+        config.setBusyTimeout((int) busyTimeout.toMillis());
+        config.setSynchronous(
+                synchronous == Synchronous.FULL
+                        ? SQLiteConfig.SynchronousMode.FULL
+                        : SQLiteConfig.SynchronousMode.NORMAL);
+        // Whoever finds no file must not make one: it would be empty, and open to everybody.
+        config.resetOpenMode(SQLiteOpenMode.CREATE);
+        SQLiteDataSource dataSource = new SQLiteDataSource(config);
+        // as a URI, so that a '?' in the path does not begin the settings of the driver
+        dataSource.setUrl("jdbc:sqlite:" + path.toUri());
+        return dataSource;
+    }
+
+    /** Creates the file if it does not exist, and brings it into WAL mode. To be called {@link #exclusively}. */
+    public void prepare() {
+        try {
+            Files.createFile(path, ownerOnly());
+        } catch (FileAlreadyExistsException e) {
+            // as it should be from the second start on
+        } catch (IOException e) {
+            throw unusable(e, "choose a path in a folder that exists and that this process may write to");
+        }
+        try (Connection connection = dataSource().getConnection();
+                Statement statement = connection.createStatement()) {
+            DatabaseProduct.of(connection);
+            if (!"wal".equalsIgnoreCase(journalMode(statement, "PRAGMA journal_mode"))) {
+                statement.execute("PRAGMA page_size = " + PAGE_BYTES); // does nothing to a file that is not empty
+                String mode = journalMode(statement, "PRAGMA journal_mode = WAL");
+                if (!"wal".equalsIgnoreCase(mode)) {
+                    throw new LimitStoreException(
+                            "SQLite keeps " + path + " in journal mode " + mode + ", not in WAL;"
+                                    + " put the file on a local disk",
+                            new SQLException("journal_mode is " + mode));
+                }
+            }
+        } catch (SQLException e) {
+            throw unusable(
+                    e,
+                    "choose the path of an SQLite database that this process may write to, or of a file that does not"
+                            + " exist yet");
+        }
+    }
+
+    private static String journalMode(Statement statement, String pragma) throws SQLException {
+        try (ResultSet mode = statement.executeQuery(pragma)) {
+            return mode.next() ? mode.getString(1) : "unknown";
+        }
+    }
+
+    /** Runs while no other process or thread prepares or migrates this file. */
+    public void exclusively(Runnable work) {
+        Path lockPath = path.resolveSibling(path.getFileName() + ".lock");
+        IN_THIS_PROCESS.lock();
+        try (FileChannel channel =
+                FileChannel.open(lockPath, Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE), ownerOnly())) {
+            channel.lock(); // released with the channel
+            work.run();
+        } catch (IOException e) {
+            throw unusable(e, "choose a path in a folder that exists and that this process may write to");
+        } finally {
+            IN_THIS_PROCESS.unlock();
+        }
+    }
+
+    private LimitStoreException unusable(Exception cause, String advice) {
+        return new LimitStoreException("the SQLite file " + path + " cannot be used (" + cause + "); " + advice, cause);
+    }
+
+    private FileAttribute<?>[] ownerOnly() {
+        return path.getFileSystem().supportedFileAttributeViews().contains("posix")
+                ? new FileAttribute<?>[] {
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"))
+                }
+                : new FileAttribute<?>[0];
+    }
+}

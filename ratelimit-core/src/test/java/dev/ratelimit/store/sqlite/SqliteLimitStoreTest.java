@@ -1,0 +1,44 @@
+package dev.ratelimit.store.sqlite;
+
+import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.LimitStoreContract;
+import dev.ratelimit.testing.TestStores;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.InstantSource;
+import org.junit.jupiter.api.io.TempDir;
+
+class SqliteLimitStoreTest extends LimitStoreContract {
+
+    @TempDir
+    Path folder;
+
+    @Override
+    protected LimitStore open(InstantSource clock) {
+        return TestStores.sqlite(folder, clock);
+    }
+
+    @Override
+    protected boolean isStored(String subject) throws SQLException {
+        try (Connection connection = ((SqliteLimitStore) store).connect();
+                PreparedStatement select = connection.prepareStatement("SELECT 1 FROM rate_limits WHERE user_id = ?")) {
+            select.setString(1, subject);
+            return select.executeQuery().next();
+        }
+    }
+
+    @Override
+    protected String databaseInUse() throws SQLException {
+        try (Connection connection = ((SqliteLimitStore) store).connect()) {
+            return connection.getMetaData().getDatabaseProductName() + " "
+                    + connection.getMetaData().getDatabaseProductVersion();
+        }
+    }
+
+    @Override
+    protected String expectedDatabase() {
+        return "SQLite 3\\.5[3-9].*";
+    }
+}
