@@ -30,6 +30,24 @@ public record Decision(
         limits = List.copyOf(limits);
     }
 
+    /**
+     * The decision that follows from what each limit said: the strictest outcome, and the longest wait.
+     *
+     * @param floor the least that a denied client is told to wait
+     * @param failure why the store did not decide, or {@code null}
+     */
+    public static Decision of(long atMicros, List<LimitDecision> limits, Duration floor, @Nullable Throwable failure) {
+        Outcome outcome = Outcome.ALLOWED;
+        Duration wait = floor;
+        for (int i = 0; i < limits.size(); i++) {
+            LimitDecision one = limits.get(i);
+            outcome = one.outcome().compareTo(outcome) > 0 ? one.outcome() : outcome;
+            wait = one.retryAfter().compareTo(wait) > 0 ? one.retryAfter() : wait;
+        }
+        boolean allowed = outcome == Outcome.ALLOWED;
+        return new Decision(outcome, allowed, atMicros, limits, allowed ? Duration.ZERO : wait, failure);
+    }
+
     /** When it was decided, by the clock of the store. */
     public Instant at() {
         return Micros.toInstant(atMicros);
@@ -53,11 +71,7 @@ public record Decision(
 
     /** The seconds for a {@code Retry-After} header: rounded up, and at least one if the request was denied. */
     public long retryAfterSeconds() {
-        if (allowed) {
-            return 0;
-        }
-        long seconds = retryAfter.getSeconds() + (retryAfter.getNano() > 0 ? 1 : 0);
-        return Math.max(1, seconds);
+        return allowed ? 0 : Math.max(1, Seconds.roundedUp(retryAfter));
     }
 
     /** How long an allowed request must wait for its turn; zero except in a leaky bucket with {@code max-wait}. */

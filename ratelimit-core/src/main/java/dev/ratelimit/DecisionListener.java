@@ -1,23 +1,20 @@
 package dev.ratelimit;
 
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Is told of every decision, on the thread of the request: it must not block. What it throws is logged and does not
- * reach the request.
+ * Receives the record of every request. It runs on the thread of the request and must not block. Exceptions are logged and
+ * do not reach the request.
  */
 @FunctionalInterface
 public interface DecisionListener {
 
-    /**
-     * @param took how long the decision took, waiting for its group included
-     */
-    void decided(LimitRequest request, Decision decision, Duration took);
+    /** Called once for each request, when its response is complete; and for each decision outside of web requests. */
+    void recorded(RequestRecord request);
 
     /**
-     * Is told what a limit said that is only tried: a limit of a rule in shadow, or the candidate of a limit. On a
-     * thread of the limiter's.
+     * Called with the answer of a limit on trial: one of a shadow rule, or the candidate of a limit. It runs on a thread of the
+     * limiter.
      *
      * @param rule the name of the rule that brought the limit in, or {@code null}
      */

@@ -6,39 +6,36 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one limit said to a request.
+ * The answer of one limit to a request. It is one flat value, since every decision makes one for each of its limits.
  *
+ * @param rule the name of the rule that brought the limit in, or {@code null}
  * @param outcome {@code ALLOWED} if this limit had room, even where another limit denied the request
  * @param remaining how much the limit would still grant right after this decision; zero under a penalty
  * @param resetAtMicros when the limit is whole again, absent other traffic: see {@link #resetAt()}
- * @param retryAfter how long to wait until this limit has room for the same request, absent other traffic: exact;
- *     zero if it had
- * @param delay how long the caller must wait for its turn in a leaky bucket with {@code max-wait}; else zero
+ * @param waitTime how long to wait: see {@link #retryAfter()} and {@link #delay()}
  * @param penaltyUntil the end of the penalty that the subject is under after this decision, or {@code null}
- * @param approximate whether {@code remaining} and {@code resetAtMicros} are estimates: the request was served from a lease, and
- *     only the store knows what other instances have taken
+ * @param approximate whether {@code remaining} and {@code resetAtMicros} are estimates: the request was served from a lease,
+ *     and only the store knows what other instances have taken
  */
 public record LimitDecision(
         Subject subject,
         Limit limit,
+        @Nullable String rule,
         Outcome outcome,
         long remaining,
         long resetAtMicros,
-        Duration retryAfter,
-        Duration delay,
+        Duration waitTime,
         @Nullable Instant penaltyUntil,
         boolean approximate) {
 
-    public LimitDecision(
-            Subject subject,
-            Limit limit,
-            Outcome outcome,
-            long remaining,
-            long resetAtMicros,
-            Duration retryAfter,
-            Duration delay,
-            @Nullable Instant penaltyUntil) {
-        this(subject, limit, outcome, remaining, resetAtMicros, retryAfter, delay, penaltyUntil, false);
+    /** How long to wait until this limit has room for the same request, absent other traffic: exact; zero if it had. */
+    public Duration retryAfter() {
+        return allowed() ? Duration.ZERO : waitTime;
+    }
+
+    /** How long an allowed request must wait for its turn in a leaky bucket with {@code max-wait}; else zero. */
+    public Duration delay() {
+        return allowed() ? waitTime : Duration.ZERO;
     }
 
     /** When the limit is whole again, absent other traffic. */
@@ -62,7 +59,7 @@ public record LimitDecision(
     }
 
     private boolean isTighterThan(LimitDecision other) {
-        int byWait = retryAfter.compareTo(other.retryAfter);
+        int byWait = retryAfter().compareTo(other.retryAfter());
         return byWait != 0 ? byWait > 0 : remaining < other.remaining;
     }
 }

@@ -37,13 +37,14 @@ public final class LimitRequest {
 
     /** Asks for nothing yet, and so is always allowed: the start of a request whose limits are found one by one. */
     public static final LimitRequest NONE =
-            new LimitRequest(List.of(), List.of(), Duration.ZERO, FailurePolicy.LOCAL, null);
+            new LimitRequest(List.of(), List.of(), Duration.ZERO, FailurePolicy.LOCAL, null, false);
 
     private final List<Item> items;
     private final List<Item> shadows;
     private final Duration retryAfterFloor;
     private final FailurePolicy onFailure;
     private final @Nullable String tier;
+    private final boolean recordedByCaller;
 
     /** Lists that nobody changes. */
     private LimitRequest(
@@ -51,12 +52,14 @@ public final class LimitRequest {
             List<Item> shadows,
             Duration retryAfterFloor,
             FailurePolicy onFailure,
-            @Nullable String tier) {
+            @Nullable String tier,
+            boolean recordedByCaller) {
         this.items = items;
         this.shadows = shadows;
         this.retryAfterFloor = retryAfterFloor;
         this.onFailure = onFailure;
         this.tier = tier;
+        this.recordedByCaller = recordedByCaller;
     }
 
     /** A request on the limit of that name. */
@@ -70,7 +73,7 @@ public final class LimitRequest {
     }
 
     private static LimitRequest of(Item only) {
-        return new LimitRequest(List.of(only), List.of(), Duration.ZERO, FailurePolicy.LOCAL, null);
+        return new LimitRequest(List.of(only), List.of(), Duration.ZERO, FailurePolicy.LOCAL, null, false);
     }
 
     /** The same request, which must also have room in the limit of that name. */
@@ -88,7 +91,7 @@ public final class LimitRequest {
             throw new IllegalArgumentException("limit '" + added.limitName() + "' is asked twice for subject '"
                     + added.subject() + "' in one request; ask once and give the cost");
         }
-        return new LimitRequest(and(items, added), shadows, retryAfterFloor, onFailure, tier);
+        return new LimitRequest(and(items, added), shadows, retryAfterFloor, onFailure, tier, recordedByCaller);
     }
 
     private static List<Item> and(List<Item> items, Item added) {
@@ -123,7 +126,7 @@ public final class LimitRequest {
             }
         }
         Item added = new Item(subject, limit.name(), limit, null, rule);
-        return new LimitRequest(items, and(shadows, added), retryAfterFloor, onFailure, tier);
+        return new LimitRequest(items, and(shadows, added), retryAfterFloor, onFailure, tier, recordedByCaller);
     }
 
     /** The same request at that cost on the limit that was named last. */
@@ -144,7 +147,7 @@ public final class LimitRequest {
     private LimitRequest withLast(Item item) {
         List<Item> all = new ArrayList<>(items);
         all.set(all.size() - 1, item);
-        return new LimitRequest(List.copyOf(all), shadows, retryAfterFloor, onFailure, tier);
+        return new LimitRequest(List.copyOf(all), shadows, retryAfterFloor, onFailure, tier, recordedByCaller);
     }
 
     /** The same request; if it is denied, it is told to come back no sooner than this. */
@@ -152,12 +155,12 @@ public final class LimitRequest {
         if (floor.isNegative()) {
             throw new IllegalArgumentException("retry-after floor is " + floor + "; write a time of zero or more");
         }
-        return new LimitRequest(items, shadows, floor, onFailure, tier);
+        return new LimitRequest(items, shadows, floor, onFailure, tier, recordedByCaller);
     }
 
     /** The same request; this happens to it when the store is unavailable. */
     public LimitRequest onFailure(FailurePolicy policy) {
-        return new LimitRequest(items, shadows, retryAfterFloor, policy, tier);
+        return new LimitRequest(items, shadows, retryAfterFloor, policy, tier, recordedByCaller);
     }
 
     /**
@@ -166,14 +169,23 @@ public final class LimitRequest {
      * @param name the tier, or {@code null} if it is not known
      */
     public LimitRequest tier(@Nullable String name) {
-        return new LimitRequest(items, shadows, retryAfterFloor, onFailure, name);
+        return new LimitRequest(items, shadows, retryAfterFloor, onFailure, name, recordedByCaller);
+    }
+
+    /** The same request, whose {@link RequestRecord} the caller makes: listeners are not told of it alone. */
+    public LimitRequest recordedByCaller() {
+        return new LimitRequest(items, shadows, retryAfterFloor, onFailure, tier, true);
+    }
+
+    public boolean isRecordedByCaller() {
+        return recordedByCaller;
     }
 
     public List<Item> items() {
         return items;
     }
 
-    /** What is only tried, see {@link #shadow}. */
+    /** The limits on trial: see {@link #shadow}. */
     public List<Item> shadows() {
         return shadows;
     }

@@ -1,6 +1,6 @@
 package dev.ratelimit;
 
-/** How a decision came out. */
+/** How a decision, or a request as a whole, came out. */
 public enum Outcome {
 
     /** Every limit had room, and the request was charged. */
@@ -9,14 +9,20 @@ public enum Outcome {
     /** A limit was used up: a violation. */
     THROTTLED,
 
-    /** The subject is under a penalty. */
+    /** The subject is under a penalty; or a rule blocks the request, or the user is blocked. */
     BLOCKED,
 
     /** Too many requests were waiting, and the failure policy is open or closed. */
     OVERLOADED,
 
     /** The store failed or missed the deadline, and the failure policy is open or closed. */
-    FAILED;
+    FAILED,
+
+    /** No limit applies to the request. */
+    EXEMPT,
+
+    /** The request came with an API key that is not valid. */
+    UNKNOWN_API_KEY;
 
     /** Whether a limit decided, rather than the failure policy. */
     public boolean isDecided() {

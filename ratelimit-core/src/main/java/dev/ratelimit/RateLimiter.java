@@ -2,6 +2,7 @@ package dev.ratelimit;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides whether requests may pass. Safe for use by many threads.
@@ -48,6 +49,19 @@ public interface RateLimiter {
 
     /** Decides and charges now; the real cost is settled later. */
     Reservation reserve(LimitRequest request);
+
+    /**
+     * Decides as {@link #decide} does, for a charge that may have to be given back: see {@link Reservation#giveBack()}. Unlike
+     * {@link #reserve}, it uses leases, and denials that this instance remembers; the latter for at most a second.
+     */
+    default Reservation charge(LimitRequest request) {
+        return reserve(request);
+    }
+
+    /** The denial of the request that this instance remembers, or {@code null}; never asks the store. */
+    default @Nullable Decision remembered(LimitRequest request) {
+        return null;
+    }
 
     /** {@link #reserve(LimitRequest)} without blocking the caller: see {@link #decideAsync}. */
     default CompletionStage<Reservation> reserveAsync(LimitRequest request) {

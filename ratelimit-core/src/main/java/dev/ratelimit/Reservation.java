@@ -26,6 +26,16 @@ public interface Reservation {
     boolean refund();
 
     /**
+     * Takes the charge back as if the request had never come: its time no longer counts for {@code min-interval} either. Permits
+     * of a lease go back to the lease while it is held.
+     *
+     * @return whether it was done; {@code false} if the store failed, and then it may be tried again
+     */
+    default boolean giveBack() {
+        return refund();
+    }
+
+    /**
      * Charges this cost instead, on each limit of the request. More than was reserved is charged even where the limit
      * has no room for it; later requests wait for it.
      *

@@ -1,10 +1,7 @@
 package dev.ratelimit;
 
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.text.Normalizer;
-import java.util.Base64;
 import java.util.HexFormat;
 import java.util.regex.Pattern;
 
@@ -129,14 +126,7 @@ public final class Subject implements Comparable<Subject> {
         if (Character.isHighSurrogate(whole.charAt(end - 1))) {
             end--;
         }
-        try {
-            byte[] digest = MessageDigest.getInstance("SHA-256").digest(whole.getBytes(StandardCharsets.UTF_8));
-            return whole.substring(0, end)
-                    + '~'
-                    + Base64.getUrlEncoder().withoutPadding().encodeToString(digest);
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java platform has SHA-256", e);
-        }
+        return whole.substring(0, end) + '~' + Sha256.base64(whole);
     }
 
     @Override

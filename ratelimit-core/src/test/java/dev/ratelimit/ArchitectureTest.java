@@ -55,13 +55,14 @@ class ArchitectureTest {
     private static final String UPKEEP = "dev.ratelimit.upkeep";
     private static final String SCHEMA = "dev.ratelimit.schema";
     private static final String POLICY = "dev.ratelimit.policy";
+    private static final String GATE = "dev.ratelimit.gate";
     private static final String DATA = "dev.ratelimit.data";
 
     private static final String LOGGING = "org.slf4j";
 
     /** What each package may import beside itself, the JDK and the annotations of JSpecify. */
     private static final Map<String, List<String>> MAY_IMPORT = Map.ofEntries(
-            Map.entry(ROOT, List.of()),
+            Map.entry(ROOT, List.of(LOGGING)),
             Map.entry(ALGORITHM, List.of(ROOT)),
             Map.entry(STORE, List.of(ROOT, ALGORITHM)),
             Map.entry(JDBC, List.of(ROOT, ALGORITHM, STORE)),
@@ -76,13 +77,16 @@ class ArchitectureTest {
                             ROOT,
                             ALGORITHM,
                             "org.springframework.http.server",
+                            "org.springframework.web.util",
                             "org.springframework.web.util.pattern")),
+            Map.entry(GATE, List.of(ROOT, POLICY, "org.springframework.web.util.pattern")),
             Map.entry(
                     DATA,
                     List.of(
                             ROOT,
                             ALGORITHM,
                             POLICY,
+                            GATE,
                             JDBC,
                             SQLITE,
                             POSTGRESQL,

@@ -8,8 +8,18 @@ import dev.ratelimit.Limit;
  * @param at when it was charged
  * @param cost how much
  * @param tokens what a bucket held right after it, in units; zero for other algorithms
+ * @param forgotten whether a settlement also takes back its time for {@code min-interval}
  */
-public record Charge(long at, long cost, long tokens) {
+public record Charge(long at, long cost, long tokens, boolean forgotten) {
+
+    public Charge(long at, long cost, long tokens) {
+        this(at, cost, tokens, false);
+    }
+
+    /** The same charge, of which not even the time is to remain. */
+    public Charge withInterval() {
+        return new Charge(at, cost, tokens, true);
+    }
 
     /**
      * How many of these permits may be served at that moment, if they were taken in advance. It is as many as a refund

@@ -134,7 +134,17 @@ public final class Check {
     public State settled(Charge charge) {
         // A charge of a later moment was made before the clock was set back: no moment of a state is after its now.
         Charge moved = charge.at() <= now ? charge : new Charge(now, charge.cost(), charge.tokens());
-        return written(algorithm.settle(count, now, moved, cost), kept.lastAllowed(), kept.blockedUntil());
+        return written(algorithm.settle(count, now, moved, cost), allowedWithout(charge), kept.blockedUntil());
+    }
+
+    /**
+     * When a request was last allowed, had this charge not been made. The request before it is not known. But it was so long
+     * ago that the next one was allowed when this charge was made, and that is all that matters.
+     */
+    private long allowedWithout(Charge charge) {
+        return charge.forgotten() && kept.lastAllowed() == charge.at()
+                ? Math.max(0, charge.at() - Micros.of(limit.minInterval()))
+                : kept.lastAllowed();
     }
 
     /** The answer of the limit if nothing is written. */

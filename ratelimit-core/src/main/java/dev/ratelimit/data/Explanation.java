@@ -1,6 +1,7 @@
 package dev.ratelimit.data;
 
 import dev.ratelimit.LimitDecision;
+import dev.ratelimit.Outcome;
 import dev.ratelimit.policy.Rule;
 import java.time.Instant;
 import java.util.List;
@@ -9,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What would become of a request, and why.
  *
+ * @param outcome how the request would come out now
  * @param user who it is taken to come from, or {@code null} for nobody
  * @param tier of the caller
  * @param tierFrom where the tier comes from
@@ -18,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param rules every rule in force, in the order in which they are walked
  */
 public record Explanation(
+        Outcome outcome,
         @Nullable String user,
         String tier,
         String tierFrom,

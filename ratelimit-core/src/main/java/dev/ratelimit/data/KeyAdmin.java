@@ -2,7 +2,6 @@ package dev.ratelimit.data;
 
 import dev.ratelimit.Micros;
 import dev.ratelimit.RateLimiter;
-import dev.ratelimit.Subject;
 import dev.ratelimit.policy.ApiKey;
 import dev.ratelimit.policy.Caller;
 import dev.ratelimit.policy.Quota;
@@ -112,6 +111,6 @@ public final class KeyAdmin {
     public Usage usage(String id) {
         ApiKey key = StoredKeys.key(row(id));
         Caller caller = policies.current().tiers().caller(null, Set.of(), key, policies.accounts());
-        return QuotaUsage.of(caller, caller.quotaOfApiKey() ? key.subject() : Subject.user(key.owner()), limiter);
+        return QuotaUsage.of(caller, limiter);
     }
 }

@@ -2,7 +2,6 @@ package dev.ratelimit.data;
 
 import dev.ratelimit.Micros;
 import dev.ratelimit.RateLimiter;
-import dev.ratelimit.Subject;
 import dev.ratelimit.policy.Account;
 import dev.ratelimit.policy.Quota;
 import java.time.Instant;
@@ -146,9 +145,6 @@ public final class QuotaAdmin {
      * @param authorities what the user was granted, which may stand for a tier
      */
     public Usage usage(String user, Set<String> authorities) {
-        return QuotaUsage.of(
-                policies.current().tiers().caller(user, authorities, null, policies.accounts()),
-                Subject.user(user),
-                limiter);
+        return QuotaUsage.of(policies.current().tiers().caller(user, authorities, null, policies.accounts()), limiter);
     }
 }

@@ -9,9 +9,10 @@ import dev.ratelimit.policy.Caller;
 import dev.ratelimit.policy.Quota;
 import java.time.ZoneId;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Finds out what was used of a quota, and uses nothing. */
+/** Finds out how much of a quota was used. Charges nothing. */
 final class QuotaUsage {
 
     private static final ZoneId UTC = ZoneId.of("UTC");
@@ -20,7 +21,11 @@ final class QuotaUsage {
 
     private QuotaUsage() {}
 
-    static Usage of(Caller caller, Subject subject, RateLimiter limiter) {
+    /**
+     * @param caller a user or an API key
+     */
+    static Usage of(Caller caller, RateLimiter limiter) {
+        Subject subject = Objects.requireNonNull(caller.quotaSubject(null), "nobody has no quota");
         // By numbers that are never reached: more may have been used than the quota of today allows.
         List<Limit> counters = caller.quota().stream()
                 .filter(limit -> limit.name().equals(DAY) || limit.name().equals(MONTH))
@@ -31,7 +36,7 @@ final class QuotaUsage {
                 caller.tier(), used(counted, DAY), used(counted, MONTH), peek(subject, caller.quota(), limiter));
     }
 
-    /** What each limit would say; nothing if the store cannot be asked. */
+    /** The answer that each limit would give; none if the store is unavailable. */
     static List<LimitDecision> peek(Subject subject, List<Limit> limits, RateLimiter limiter) {
         LimitRequest request = null;
         for (Limit limit : limits) {

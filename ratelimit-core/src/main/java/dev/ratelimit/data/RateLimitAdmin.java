@@ -2,10 +2,10 @@ package dev.ratelimit.data;
 
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
-import dev.ratelimit.policy.IpAddress;
+import dev.ratelimit.gate.Exemptions;
+import dev.ratelimit.gate.Gate;
+import dev.ratelimit.gate.Subjects;
 import java.util.List;
-import java.util.function.Function;
-import java.util.function.Predicate;
 
 /**
  * Looks at limits, rules, quotas, API keys and penalties, and changes them while requests are served. A change is
@@ -32,18 +32,22 @@ public final class RateLimitAdmin {
     private final Explainer explainer;
 
     public RateLimitAdmin(StoredPolicies policies, RateLimiter limiter) {
-        this(policies, limiter, address -> Subject.ip(address.toString()), inquiry -> false);
+        this(
+                policies,
+                limiter,
+                new Gate(
+                        policies,
+                        policies.accounts(),
+                        Exemptions.NONE,
+                        new Subjects(Subjects.WHOLE_ADDRESS),
+                        null,
+                        policies.clock()));
     }
 
     /**
-     * @param addresses the subject that a client's address counts as
-     * @param exemptions whether no rule is asked about such a request
+     * @param gate the one that requests walk through, so that explanations agree with it
      */
-    public RateLimitAdmin(
-            StoredPolicies policies,
-            RateLimiter limiter,
-            Function<IpAddress, Subject> addresses,
-            Predicate<Inquiry> exemptions) {
+    public RateLimitAdmin(StoredPolicies policies, RateLimiter limiter, Gate gate) {
         Writes writes = new Writes(policies);
         this.policies = policies;
         this.limits = new LimitAdmin(policies, writes);
@@ -52,7 +56,7 @@ public final class RateLimitAdmin {
         this.keys = new KeyAdmin(policies, writes, limiter);
         this.resets = new Resets(policies, writes, limiter);
         this.penalties = new PenaltyAdmin(policies, resets);
-        this.explainer = new Explainer(policies, limiter, addresses, exemptions);
+        this.explainer = new Explainer(policies, limiter, gate);
     }
 
     public LimitAdmin limits() {

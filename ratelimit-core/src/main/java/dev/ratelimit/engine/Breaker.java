@@ -52,6 +52,12 @@ final class Breaker {
         }
     }
 
+    /** Whether requests are spared the wait now. */
+    boolean isOpen() {
+        long next = nextTry.get();
+        return next != CLOSED && System.nanoTime() - next < 0;
+    }
+
     void succeeded() {
         lastSuccess = System.nanoTime();
         if (failingSince.get() != CLOSED) {

@@ -24,18 +24,18 @@ final class Decisions {
     private Decisions() {}
 
     /** Of a request that was served from a lease. */
-    static Decision of(Demand demand, Leases.Served served) {
+    static Decision of(LimitRequest request, Demand demand, Leases.Served served) {
         LimitDecision limit = new LimitDecision(
                 demand.subject(),
                 demand.limit(),
+                request.items().get(0).rule(),
                 Outcome.ALLOWED,
                 served.remaining(),
                 served.verdict().resetAt(),
                 Duration.ZERO,
-                Duration.ZERO,
                 null,
                 true);
-        return new Decision(Outcome.ALLOWED, true, served.clock(), List.of(limit), Duration.ZERO, null);
+        return Decision.of(served.clock(), List.of(limit), request.retryAfterFloor(), null);
     }
 
     /** Of a request that the store has answered. */
@@ -53,50 +53,37 @@ final class Decisions {
             return of(request, demands.get(0), answer, failure);
         }
         List<LimitDecision> decisions = new ArrayList<>(demands.size());
-        Outcome outcome = Outcome.ALLOWED;
-        Duration retryAfter = Duration.ZERO;
         for (int i = 0; i < demands.size(); i++) {
-            LimitDecision one = of(demands.get(i), answer.verdicts().get(i), answer.now());
-            decisions.add(one);
-            outcome = one.outcome().compareTo(outcome) > 0 ? one.outcome() : outcome;
-            retryAfter = one.retryAfter().compareTo(retryAfter) > 0 ? one.retryAfter() : retryAfter;
+            decisions.add(of(
+                    demands.get(i),
+                    request.items().get(i).rule(),
+                    answer.verdicts().get(i),
+                    answer.now()));
         }
-        boolean allowed = outcome == Outcome.ALLOWED;
-        return new Decision(
-                outcome,
-                allowed,
-                answer.now(),
-                decisions,
-                allowed ? Duration.ZERO : longer(retryAfter, request.retryAfterFloor()),
-                failure);
+        return Decision.of(answer.now(), decisions, request.retryAfterFloor(), failure);
     }
 
     /** Of a request on one limit. */
     static Decision of(LimitRequest request, Demand demand, Answer answer, @Nullable Throwable failure) {
-        LimitDecision only = of(demand, answer.first(), answer.now());
-        return new Decision(
-                only.outcome(),
-                only.allowed(),
-                answer.now(),
-                List.of(only),
-                only.allowed() ? Duration.ZERO : longer(only.retryAfter(), request.retryAfterFloor()),
-                failure);
+        LimitDecision only = of(demand, request.items().get(0).rule(), answer.first(), answer.now());
+        return Decision.of(answer.now(), List.of(only), request.retryAfterFloor(), failure);
     }
 
-    private static Duration longer(Duration one, Duration other) {
-        return one.compareTo(other) < 0 ? other : one;
-    }
-
-    static LimitDecision of(Demand demand, Verdict verdict, long now) {
+    /**
+     * @param rule the name of the rule that brought the limit in, or {@code null}
+     */
+    static LimitDecision of(Demand demand, @Nullable String rule, Verdict verdict, long now) {
+        long wait = verdict.allowed() ? verdict.delay() : verdict.availableAt() - now;
         return new LimitDecision(
                 demand.subject(),
                 demand.limit(),
+                rule,
                 verdict.outcome(),
                 verdict.remaining(),
                 verdict.resetAt(),
-                verdict.allowed() ? Duration.ZERO : Micros.toDuration(verdict.availableAt() - now),
-                verdict.delay() == 0 ? Duration.ZERO : Micros.toDuration(verdict.delay()),
-                verdict.penaltyUntil() == 0 ? null : Micros.toInstant(verdict.penaltyUntil()));
+                wait == 0 ? Duration.ZERO : Micros.toDuration(wait),
+                verdict.penaltyUntil() == 0 ? null : Micros.toInstant(verdict.penaltyUntil()),
+                false);
     }
 
     /** Of a request that nobody has decided: the policy is open or closed. */

@@ -11,7 +11,6 @@ import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.StateKey;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -32,9 +31,10 @@ import org.jspecify.annotations.Nullable;
  *       {@code min-interval} denies may have something remaining, and is not.
  *   <li>A denial that the store counts as a violation is never remembered: of a limit with penalties, only a penalty that
  *       runs, during which requests neither count nor extend.
- *   <li>What can free a subject sooner is a reset, a refund, a lease that is given back and a limit with other numbers. A
- *       limit that was reserved on in this process is not remembered from then on, and one with a lease never; a
- *       reset clears what is remembered of the subject; and a denial is remembered of the limit as it was.
+ *   <li>A reset, a refund, a lease that is given back and a limit with other numbers can free a subject sooner. So a limit
+ *       that was reserved on in this process is not remembered from then on, and one with a lease never; a reset clears
+ *       the denials of the subject; and a denial holds for the limit as it was.
+ *   <li>A charge that may be given back is rarely given back: denials of such a limit are remembered for at most a second.
  *   <li>An answer that was under way when something was cleared is not remembered: it may be from before.
  *   <li>The moment is one of the store's clock. How much of the wait has passed is measured on this machine from before
  *       the store was asked, which is too much rather than too little: nobody is denied for longer than the store would.
@@ -46,6 +46,7 @@ import org.jspecify.annotations.Nullable;
 final class DeniedSubjects {
 
     private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(1);
+    private static final long LONGEST_OF_REVOCABLE_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long NANOS_PER_MICRO = 1_000;
 
@@ -53,6 +54,7 @@ final class DeniedSubjects {
     private final LongSupplier nanoTime;
     private final ConcurrentHashMap<StateKey, Denial> denials = new ConcurrentHashMap<>();
     private final Set<String> reserved = ConcurrentHashMap.newKeySet();
+    private final Set<String> revocable = ConcurrentHashMap.newKeySet();
     private final AtomicLong cleared = new AtomicLong();
     private final AtomicLong nextSweep = new AtomicLong();
 
@@ -86,16 +88,17 @@ final class DeniedSubjects {
             return now + (nanos - answeredNanos) / NANOS_PER_MICRO;
         }
 
-        LimitDecision decision(Subject subject, long clock) {
+        LimitDecision decision(LimitRequest.Item item, long clock) {
             return new LimitDecision(
-                    subject,
+                    item.subject(),
                     limit,
+                    item.rule(),
                     outcome,
                     0,
                     resetAt,
                     Micros.toDuration(availableAt - clock),
-                    Duration.ZERO,
-                    penaltyUntil);
+                    penaltyUntil,
+                    false);
         }
     }
 
@@ -128,22 +131,12 @@ final class DeniedSubjects {
             return null;
         }
         long clock = known.clock(nanos);
-        LimitDecision one = known.decision(item.subject(), clock);
-        Duration floor = request.retryAfterFloor();
-        return new Decision(
-                one.outcome(),
-                false,
-                clock,
-                List.of(one),
-                one.retryAfter().compareTo(floor) < 0 ? floor : one.retryAfter(),
-                null);
+        return Decision.of(clock, List.of(known.decision(item, clock)), request.retryAfterFloor(), null);
     }
 
     private @Nullable Decision denialOfSeveral(LimitRequest request, List<Limit> limits, long nanos) {
         List<LimitRequest.Item> items = request.items();
         List<LimitDecision> decisions = new ArrayList<>(items.size());
-        Outcome outcome = Outcome.THROTTLED;
-        Duration retryAfter = request.retryAfterFloor();
         long latest = 0;
         boolean mayViolate = false;
         for (int i = 0; i < items.size(); i++) {
@@ -154,15 +147,14 @@ final class DeniedSubjects {
             }
             long clock = known.clock(nanos);
             latest = Math.max(latest, clock);
-            LimitDecision one = known.decision(items.get(i).subject(), clock);
-            decisions.add(one);
-            outcome = one.outcome().compareTo(outcome) > 0 ? one.outcome() : outcome;
-            retryAfter = one.retryAfter().compareTo(retryAfter) > 0 ? one.retryAfter() : retryAfter;
+            decisions.add(known.decision(items.get(i), clock));
         }
-        // Without a penalty, a limit that is not known of might count this as a violation.
-        return decisions.isEmpty() || (mayViolate && outcome != Outcome.BLOCKED)
-                ? null
-                : new Decision(outcome, false, latest, decisions, retryAfter, null);
+        if (decisions.isEmpty()) {
+            return null;
+        }
+        Decision decision = Decision.of(latest, decisions, request.retryAfterFloor(), null);
+        // Without a penalty, a limit that is not remembered might count this as a violation.
+        return mayViolate && decision.outcome() != Outcome.BLOCKED ? null : decision;
     }
 
     private @Nullable Denial find(LimitRequest.Item item, Limit limit, long nanos) {
@@ -214,7 +206,8 @@ final class DeniedSubjects {
 
     private void remember(Demand demand, Verdict verdict, long now, long mark, long askedNanos, long nanos) {
         long until = verdict.penaltyUntil() > 0 ? verdict.penaltyUntil() : verdict.availableAt();
-        long wait = Math.min(LONGEST_NANOS / NANOS_PER_MICRO, until - now) * NANOS_PER_MICRO;
+        long longest = revocable.contains(demand.limit().name()) ? LONGEST_OF_REVOCABLE_NANOS : LONGEST_NANOS;
+        long wait = Math.min(longest / NANOS_PER_MICRO, until - now) * NANOS_PER_MICRO;
         if (askedNanos + wait - nanos <= 0 || !hasRoom(nanos)) {
             return;
         }
@@ -249,6 +242,16 @@ final class DeniedSubjects {
     void reserving(List<Demand> demands) {
         for (Demand demand : demands) {
             if (reserved.add(demand.limit().name())) {
+                clear();
+            }
+        }
+    }
+
+    /** A charge on the limits may be given back: a denial holds for no longer than a second from then on. */
+    void charging(List<Demand> demands) {
+        for (Demand demand : demands) {
+            if (!revocable.contains(demand.limit().name())
+                    && revocable.add(demand.limit().name())) {
                 clear();
             }
         }

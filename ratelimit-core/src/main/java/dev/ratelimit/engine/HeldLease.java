@@ -60,6 +60,11 @@ final class HeldLease {
         return true;
     }
 
+    /** Takes permits back that were served and not used; those that have lapsed meanwhile are dropped by the next request. */
+    void putBack(long cost) {
+        left += cost;
+    }
+
     /** The clock of the store, rather too late than too early: no permit is served after it has ceased to count. */
     long clock(long nanos) {
         return takenAt + (nanos - askedNanos) / NANOS_PER_MICRO;

@@ -58,8 +58,17 @@ final class Leases {
     /** So many are given back together before the next are. */
     private static final int GIVEN_BACK_AT_ONCE = 256;
 
-    /** A request that was served: what it was told, and the store's clock. */
-    record Served(Verdict verdict, long remaining, long clock) {}
+    /**
+     * A request that was served from a lease.
+     *
+     * @param clock the store's clock
+     */
+    record Served(HeldLease lease, long remaining, long clock) {
+
+        Verdict verdict() {
+            return lease.verdict();
+        }
+    }
 
     private final WorkQueue store;
     private final Predicate<Limit> isCurrent;
@@ -127,7 +136,7 @@ final class Leases {
                 }
                 long nanos = nanoTime.getAsLong();
                 if (held != null && held.serve(demand.cost(), nanos)) {
-                    return new Served(held.verdict(), held.remaining(), held.clock(nanos));
+                    return new Served(held, held.remaining(), held.clock(nanos));
                 }
                 if (hot.dropped || size(hot, demand) < 2 * demand.cost()) {
                     return null;
@@ -138,6 +147,22 @@ final class Leases {
                 if (!await(hot, deadlineNanos)) {
                     return null;
                 }
+            }
+        } finally {
+            hot.lock.unlock();
+        }
+    }
+
+    /** Puts permits back that were served; if their lease is no longer held, they stay charged. */
+    void putBack(Demand demand, Served served) {
+        Hot hot = subjects.get(demand.key());
+        if (hot == null) {
+            return;
+        }
+        hot.lock.lock();
+        try {
+            if (hot.held == served.lease) {
+                served.lease.putBack(demand.cost());
             }
         } finally {
             hot.lock.unlock();
@@ -230,7 +255,7 @@ final class Leases {
         }
         hot.held = taken;
         long nanos = nanoTime.getAsLong();
-        return taken.serve(demand.cost(), nanos) ? new Served(verdict, taken.remaining(), taken.clock(nanos)) : null;
+        return taken.serve(demand.cost(), nanos) ? new Served(taken, taken.remaining(), taken.clock(nanos)) : null;
     }
 
     /**
@@ -251,8 +276,7 @@ final class Leases {
             boolean ofAnother = held != null && !held.isOf(demand.limit());
             long nanos = nanoTime.getAsLong();
             if (held != null && !ofAnother && held.serve(demand.cost(), nanos)) {
-                return CompletableFuture.completedFuture(
-                        new Served(held.verdict(), held.remaining(), held.clock(nanos)));
+                return CompletableFuture.completedFuture(new Served(held, held.remaining(), held.clock(nanos)));
             }
             if (ofAnother || hot.dropped || hot.taking || size(hot, demand) < 2 * demand.cost()) {
                 return CompletableFuture.completedFuture(null);

@@ -1,7 +1,10 @@
 package dev.ratelimit.engine;
 
+import dev.ratelimit.DecisionListener;
 import dev.ratelimit.Limit;
+import dev.ratelimit.LimitDecision;
 import dev.ratelimit.LimitRequest;
+import dev.ratelimit.Listeners;
 import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.Operation;
@@ -25,10 +28,10 @@ final class Shadows {
     private static final Logger log = LoggerFactory.getLogger(Shadows.class);
 
     private final WorkQueue queue;
-    private final Listeners listeners;
+    private final Listeners<DecisionListener> listeners;
     private final Charges none = new Charges(List.of());
 
-    Shadows(WorkQueue queue, Listeners listeners) {
+    Shadows(WorkQueue queue, Listeners<DecisionListener> listeners) {
         this.queue = queue;
         this.listeners = listeners;
     }
@@ -109,7 +112,8 @@ final class Shadows {
     private Charges.Charge decide(Demand demand, @Nullable String rule) {
         CompletableFuture<Answer> answered = new CompletableFuture<>();
         submit(new Operation(Kind.DECIDE, List.of(demand)), answer -> {
-            listeners.tried(Decisions.of(demand, answer.first(), answer.now()), rule);
+            LimitDecision tried = Decisions.of(demand, rule, answer.first(), answer.now());
+            listeners.tell(listener -> listener.tried(tried, rule));
             answered.complete(answer);
         });
         return new Charges.Charge(demand, answered);
@@ -132,7 +136,7 @@ final class Shadows {
             if (failure == null) {
                 done.accept(answer);
             } else {
-                log.debug("What was to be tried was left out: {}", failure.getMessage());
+                log.debug("Leaving out a trial: {}", failure.getMessage());
             }
         });
     }

@@ -49,6 +49,11 @@ final class StoreCalls {
         };
     }
 
+    /** Whether the store has failed and is left alone for now. */
+    boolean isStoreDown() {
+        return breaker.isOpen();
+    }
+
     /** When a request has waited for too long that came at that moment. */
     long deadline(long start) {
         return start + deadline.toNanos();

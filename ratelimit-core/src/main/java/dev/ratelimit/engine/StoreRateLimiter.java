@@ -6,8 +6,10 @@ import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Limits;
+import dev.ratelimit.Listeners;
 import dev.ratelimit.Micros;
 import dev.ratelimit.RateLimiter;
+import dev.ratelimit.RequestRecord;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.Subject;
 import dev.ratelimit.store.Answer;
@@ -16,6 +18,7 @@ import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.StateKey;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
@@ -45,25 +48,27 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
 
     private final LimitStore store;
     private final boolean immediate;
+    private final boolean repeatsDenials;
     private final LimitResolution resolution;
     private final StoreCalls calls;
     private final LocalDecisions local;
     private final LocalMemory memory;
-    private final Listeners listeners;
+    private final Listeners<DecisionListener> listeners;
     private final Shadows shadows;
     private final LongSupplier nanoTime;
 
     private StoreRateLimiter(Builder settings) {
         this.store = settings.store;
         this.immediate = store.isImmediate();
+        this.repeatsDenials = settings.rememberedDenials > 0;
         this.nanoTime = settings.nanoTime;
         this.resolution = new LimitResolution(settings.limits);
-        this.listeners = new Listeners(settings.listeners);
+        this.listeners = new Listeners<>(settings.listeners);
         this.local = new LocalDecisions(settings.instances, store.clock());
         this.calls = new StoreCalls(store, settings.grouping, local);
         this.shadows = new Shadows(calls::submitLater, listeners);
         this.memory = new LocalMemory(
-                new DeniedSubjects(settings.rememberedDenials, nanoTime),
+                new DeniedSubjects(repeatsDenials ? settings.rememberedDenials : DEFAULT_REMEMBERED_DENIALS, nanoTime),
                 new Leases(calls::submitLater, resolution::isCurrent, settings.grouping.deadline(), nanoTime));
     }
 
@@ -145,7 +150,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         if (request.items().size() == 1) {
             Demand demand = resolution.demand(request);
             Decision decision = Decisions.of(request, demand, store.decide(demand), null);
-            listeners.decided(request, decision, start);
+            recorded(request, decision, start);
             shadows.decideBeside(request, demand);
             return decision;
         }
@@ -153,7 +158,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         Decision decision = ask(request, Kind.DECIDE, resolution.demands(request, limits), start)
                 .decision();
         if (!limits.isEmpty()) {
-            listeners.decided(request, decision, start);
+            recorded(request, decision, start);
         }
         shadows.decide(request, limits);
         return decision;
@@ -161,17 +166,29 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
 
     private Decision decide(LimitRequest request, List<Limit> limits) {
         long start = System.nanoTime();
-        Decision known = memory.denials.denial(request, limits, nanoTime.getAsLong());
+        Decision known = repeatedDenial(request, limits);
         Decision decision = known != null ? known : decideAnew(request, resolution.demands(request, limits), start);
-        listeners.decided(request, decision, start);
+        recorded(request, decision, start);
         return decision;
+    }
+
+    private @Nullable Decision repeatedDenial(LimitRequest request, List<Limit> limits) {
+        return repeatsDenials ? memory.denials.denial(request, limits, nanoTime.getAsLong()) : null;
+    }
+
+    private void recorded(LimitRequest request, Decision decision, long startNanos) {
+        if (!listeners.isEmpty() && !request.isRecordedByCaller()) {
+            RequestRecord record =
+                    RequestRecord.of(request, decision, Duration.ofNanos(System.nanoTime() - startNanos));
+            listeners.tell(listener -> listener.recorded(record));
+        }
     }
 
     private Decision decideAnew(LimitRequest request, List<Demand> demands, long start) {
         if (isLeased(demands)) {
             Leases.Served served = memory.leases.serve(demands.get(0), calls.deadline(start));
             if (served != null) {
-                return Decisions.of(demands.get(0), served);
+                return Decisions.of(request, demands.get(0), served);
             }
         }
         Question question = new Question(demands);
@@ -268,8 +285,59 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         List<Demand> demands = resolution.demands(request, limits);
         memory.denials.reserving(demands);
         Asked asked = ask(request, Kind.DECIDE, demands, start);
-        listeners.decided(request, asked.decision(), start);
+        recorded(request, asked.decision(), start);
         return reservation(request, limits, demands, asked);
+    }
+
+    @Override
+    public Reservation charge(LimitRequest request) {
+        long start = System.nanoTime();
+        List<Limit> limits = resolution.limits(request);
+        List<Demand> demands = resolution.demands(request, limits);
+        memory.denials.charging(demands);
+        Reservation charged = immediate ? null : chargedLocally(request, limits, demands, start);
+        if (charged == null) {
+            Question question = new Question(demands);
+            charged =
+                    reservation(request, limits, demands, question.learned(ask(request, Kind.DECIDE, demands, start)));
+        }
+        recorded(request, charged.decision(), start);
+        return charged;
+    }
+
+    /** What needs no store: a denial that is remembered, and a permit of a lease. */
+    private @Nullable Reservation chargedLocally(
+            LimitRequest request, List<Limit> limits, List<Demand> demands, long start) {
+        Decision known = repeatedDenial(request, limits);
+        if (known != null) {
+            return reservation(request, limits, demands, new Asked(known, null, null));
+        }
+        Leases.Served served = isLeased(demands) ? memory.leases.serve(demands.get(0), calls.deadline(start)) : null;
+        if (served == null) {
+            return null;
+        }
+        Demand demand = demands.get(0);
+        return new LeasedReservation(
+                Decisions.of(request, demand, served),
+                () -> memory.leases.putBack(demand, served),
+                shadows.decide(request, limits));
+    }
+
+    @Override
+    public @Nullable Decision remembered(LimitRequest request) {
+        if (immediate) {
+            Decision now = peek(request);
+            return now.allowed() ? null : now;
+        }
+        List<Limit> limits = resolution.limits(request);
+        Decision denial = memory.denials.denial(request, limits, nanoTime.getAsLong());
+        if (denial != null || !calls.isStoreDown()) {
+            return denial;
+        }
+        List<Demand> demands = resolution.demands(request, limits);
+        Answer here = local.decide(new Pending(new Operation(Kind.PEEK, demands), null, true))
+                .answer();
+        return here.allowed() ? null : Decisions.of(request, demands, here);
     }
 
     private Reservation reservation(LimitRequest request, List<Limit> limits, List<Demand> demands, Asked asked) {
@@ -319,11 +387,11 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
             return CompletableFuture.completedStage(decide(request));
         }
         List<Demand> demands = resolution.demands(request, limits);
-        Decision known = memory.denials.denial(request, limits, nanoTime.getAsLong());
+        Decision known = repeatedDenial(request, limits);
         CompletableFuture<Decision> decided =
                 known != null ? CompletableFuture.completedFuture(known) : decideAnewAsync(request, demands, start);
         return decided.thenApply(decision -> {
-                    listeners.decided(request, decision, start);
+                    recorded(request, decision, start);
                     shadows.decide(request, limits);
                     return decision;
                 })
@@ -339,7 +407,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         return calls.offTheWorkers(memory.leases.serveLater(demands.get(0)), start)
                 .thenCompose(served -> {
                     if (served != null) {
-                        return CompletableFuture.completedFuture(Decisions.of(demands.get(0), served));
+                        return CompletableFuture.completedFuture(Decisions.of(request, demands.get(0), served));
                     }
                     return askAsync(request, Kind.DECIDE, demands, start)
                             .thenApply(asked -> question.learned(asked).decision());
@@ -362,7 +430,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         memory.denials.reserving(demands);
         return askAsync(request, Kind.DECIDE, demands, start)
                 .thenApply(asked -> {
-                    listeners.decided(request, asked.decision(), start);
+                    recorded(request, asked.decision(), start);
                     return reservation(request, limits, demands, asked);
                 })
                 .minimalCompletionStage();

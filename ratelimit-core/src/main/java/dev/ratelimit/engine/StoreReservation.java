@@ -2,6 +2,7 @@ package dev.ratelimit.engine;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.Reservation;
+import dev.ratelimit.algorithm.Charge;
 import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.StateKey;
@@ -57,14 +58,23 @@ final class StoreReservation implements Reservation {
     }
 
     @Override
+    public boolean giveBack() {
+        return settle(0, true);
+    }
+
+    @Override
     public boolean settle(long cost) {
+        return settle(cost, false);
+    }
+
+    private boolean settle(long cost, boolean withInterval) {
         if (cost < 0) {
             throw new IllegalArgumentException("cost is " + cost + "; settle for zero or more");
         }
         demands.forEach(demand -> LimitResolution.requireGrantable(demand.limit(), cost));
         settleOnce();
         tried.settle(cost);
-        if (limiter.settle(settlements(cost), eras)) {
+        if (limiter.settle(settlements(cost, withInterval), eras)) {
             return true;
         }
         // The charge stays as it was, which is the safe side, unless the caller tries again.
@@ -73,17 +83,15 @@ final class StoreReservation implements Reservation {
     }
 
     /** The charges that change; a limit that has been redefined since no longer holds the charge. */
-    private List<Demand> settlements(long cost) {
+    private List<Demand> settlements(long cost, boolean withInterval) {
         List<Demand> settlements = new ArrayList<>(demands.size());
         if (decision.allowed()) {
             for (int i = 0; i < verdicts.size(); i++) {
                 Demand demand = demands.get(i);
+                Charge charge = verdicts.get(i).charge();
                 if (demand.cost() != cost && limiter.isCurrent(demand.limit())) {
                     settlements.add(new Demand(
-                            demand.subject(),
-                            demand.limit(),
-                            cost,
-                            verdicts.get(i).charge()));
+                            demand.subject(), demand.limit(), cost, withInterval ? charge.withInterval() : charge));
                 }
             }
         }

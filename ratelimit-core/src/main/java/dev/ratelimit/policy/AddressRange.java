@@ -1,6 +1,7 @@
 package dev.ratelimit.policy;
 
 import dev.ratelimit.InvalidSettingException;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** A range of addresses: {@code 10.0.0.0/8}, {@code 2001:db8::/32}, or a single address. */
@@ -42,6 +43,16 @@ public final class AddressRange {
         }
         int prefix = Integer.parseInt(written);
         return prefix <= address.bits() ? prefix : null;
+    }
+
+    /** Whether the address lies in one of the ranges. */
+    public static boolean anyContains(List<AddressRange> ranges, IpAddress address) {
+        for (AddressRange range : ranges) {
+            if (range.contains(address)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     public boolean contains(IpAddress address) {

@@ -5,6 +5,7 @@ import dev.ratelimit.Limits;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.server.PathContainer;
@@ -71,16 +72,44 @@ final class CompiledRule {
         return List.copyOf(prefix);
     }
 
-    /** Whether all is true that can be known without the caller; the cheap questions first. */
-    boolean matchesWithoutCaller(RequestFacts facts) {
+    /** The first condition that the request does not meet, as far as it can be known; the cheap ones first. */
+    @Nullable
+    Mismatch mismatch(RequestFacts facts) {
         Conditions conditions = rule.conditions();
-        return conditions.methodMatches(facts.method(), facts.preflight())
-                && conditions.apiKeyMatches(facts.apiKey())
-                && conditions.addressMatches(facts.address())
-                && pathMatches(facts);
+        if (!conditions.methodMatches(facts.method(), facts.preflight())) {
+            return Mismatch.METHOD;
+        }
+        if (!conditions.apiKeyMatches(facts.apiKey())) {
+            return Mismatch.API_KEY;
+        }
+        if (!conditions.addressMatches(facts.address())) {
+            return Mismatch.ADDRESS;
+        }
+        if (!pathMatches(facts)) {
+            return Mismatch.PATH;
+        }
+        Caller caller = facts.caller();
+        return caller == null || !matchNeedsCaller ? null : mismatch(conditions, facts, caller);
     }
 
-    /** Where a path can be read in several ways, what restricts holds for any of them, and what frees for all. */
+    private @Nullable Mismatch mismatch(Conditions conditions, RequestFacts facts, Caller caller) {
+        if (!conditions.tierMatches(caller.tier())) {
+            return Mismatch.TIER;
+        }
+        if (!conditions.authorityMatches(caller.authorities())) {
+            return Mismatch.AUTHORITY;
+        }
+        if (conditions.expression() == null) {
+            return null;
+        }
+        Predicate<Rule> expressions = facts.expressions();
+        if (expressions == null) {
+            return Mismatch.UNKNOWN_CONDITION;
+        }
+        return expressions.test(rule) ? null : Mismatch.CONDITION;
+    }
+
+    /** Where a path has several readings, a rule that restricts needs one of them, and a rule that allows needs all. */
     private boolean pathMatches(RequestFacts facts) {
         boolean all = rule.action() == Action.ALLOW;
         List<PathContainer> paths = facts.paths();
@@ -92,42 +121,5 @@ final class CompiledRule {
             }
         }
         return all;
-    }
-
-    boolean matchesCaller(RequestFacts facts, Caller caller) {
-        Conditions conditions = rule.conditions();
-        return conditions.tierMatches(caller.tier())
-                && conditions.authorityMatches(caller.authorities())
-                && (conditions.expression() == null || facts.expressions().test(rule));
-    }
-
-    /** Why it does not match, for people; {@code null} if it does. */
-    @Nullable
-    String mismatch(RequestFacts facts, Caller caller) {
-        Conditions conditions = rule.conditions();
-        if (!pathMatches(facts)) {
-            return "the path " + facts.paths().get(0).value() + " does not match " + conditions.path();
-        }
-        if (!conditions.methodMatches(facts.method(), facts.preflight())) {
-            return "the method " + facts.method() + " is none of " + conditions.methods();
-        }
-        if (!conditions.addressMatches(facts.address())) {
-            return "the address " + facts.address() + " lies in none of " + conditions.addresses();
-        }
-        if (!conditions.apiKeyMatches(facts.apiKey())) {
-            ApiKey key = facts.apiKey();
-            return (key == null ? "there is no API key" : "the API key " + key.name() + " is another")
-                    + "; the rule is for " + conditions.apiKeys();
-        }
-        if (!conditions.tierMatches(caller.tier())) {
-            return "the tier " + caller.tier() + " is none of " + conditions.tiers();
-        }
-        if (!conditions.authorityMatches(caller.authorities())) {
-            return "the authorities " + caller.authorities() + " have none of " + conditions.authorities();
-        }
-        if (conditions.expression() != null && !facts.expressions().test(rule)) {
-            return "the condition " + conditions.expression() + " is not true";
-        }
-        return null;
     }
 }

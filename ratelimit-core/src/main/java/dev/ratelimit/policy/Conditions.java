@@ -47,17 +47,7 @@ public record Conditions(
     }
 
     boolean addressMatches(@Nullable IpAddress address) {
-        if (addresses.isEmpty()) {
-            return true;
-        }
-        if (address != null) {
-            for (AddressRange range : addresses) {
-                if (range.contains(address)) {
-                    return true;
-                }
-            }
-        }
-        return false;
+        return addresses.isEmpty() || (address != null && AddressRange.anyContains(addresses, address));
     }
 
     boolean apiKeyMatches(@Nullable ApiKey key) {

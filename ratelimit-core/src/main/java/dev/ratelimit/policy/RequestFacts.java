@@ -14,7 +14,8 @@ import org.springframework.http.server.PathContainer;
  * @param address the client's address, or {@code null} if it is not known
  * @param apiKey the key that was recognised, or {@code null}
  * @param caller who it is, or {@code null} before authentication
- * @param expressions whether the expression of a rule is true of the request; asked only when the caller is known
+ * @param expressions whether the expression of a rule is true of the request, asked only when the caller is known;
+ *     {@code null} if there is no request to ask
  */
 public record RequestFacts(
         String method,
@@ -23,7 +24,7 @@ public record RequestFacts(
         @Nullable IpAddress address,
         @Nullable ApiKey apiKey,
         @Nullable Caller caller,
-        Predicate<Rule> expressions) {
+        @Nullable Predicate<Rule> expressions) {
 
     public RequestFacts {
         paths = List.copyOf(paths);

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 import org.springframework.http.server.PathContainer;
 import org.springframework.http.server.PathContainer.PathSegment;
 import org.springframework.web.util.pattern.PathPattern;
@@ -120,47 +121,48 @@ public final class RuleBook {
     /** Walks along the rules, as far as it can be known. */
     public RuleMatch match(RequestFacts facts) {
         List<PathContainer> paths = facts.paths();
-        return walk(paths.size() == 1 ? candidates(paths.get(0)) : compiled, facts);
+        return walk(paths.size() == 1 ? candidates(paths.get(0)) : compiled, facts, null);
     }
 
     /** Walks along what was left open, now that the caller is known. */
     public RuleMatch resume(RuleMatch before, RequestFacts facts) {
         Objects.requireNonNull(facts.caller(), "the caller must be known by now");
-        return walk(before.open, facts);
+        return walk(before.open, facts, null);
     }
 
-    private static RuleMatch walk(List<CompiledRule> candidates, RequestFacts facts) {
-        Caller caller = facts.caller();
+    /**
+     * The one walk: a rule that does not match, and the reason, come from the same comparison.
+     *
+     * @param trace is told about every rule, also behind the one that ends the walk; {@code null} if nobody asks
+     */
+    private static RuleMatch walk(
+            List<CompiledRule> candidates, RequestFacts facts, @Nullable List<Explanation> trace) {
+        boolean callerKnown = facts.caller() != null;
         List<Rule> matching = new ArrayList<>(4);
         List<CompiledRule> open = List.of();
         Rule end = null;
-        for (int i = 0; i < candidates.size(); i++) {
+        CompiledRule last = null;
+        for (int i = 0; i < candidates.size() && (last == null || trace != null); i++) {
             CompiledRule candidate = candidates.get(i);
-            if (!candidate.matchesWithoutCaller(facts)) {
+            Mismatch mismatch = candidate.mismatch(facts);
+            if (trace != null) {
+                trace.add(Explanation.of(candidate.rule, mismatch, last, facts));
+            }
+            if (mismatch != null || last != null) {
                 continue;
             }
-            if (caller == null && candidate.needsCaller) {
+            if (candidate.needsCaller && !callerKnown) {
                 open = open.isEmpty() ? new ArrayList<>(4) : open;
                 open.add(candidate);
-                if (candidate.ends) {
-                    if (candidate.matchNeedsCaller) {
-                        open.addAll(candidates.subList(i + 1, candidates.size()));
-                    }
-                    break;
+                if (candidate.ends && candidate.matchNeedsCaller) {
+                    open.addAll(candidates.subList(i + 1, candidates.size()));
                 }
-                continue;
-            }
-            if (caller != null && !candidate.matchesCaller(facts, caller)) {
-                continue;
-            }
-            if (candidate.rule.action().hasLimits()) {
+            } else if (candidate.rule.action().hasLimits()) {
                 matching.add(candidate.rule);
             } else {
                 end = candidate.rule;
             }
-            if (candidate.ends) {
-                break;
-            }
+            last = candidate.ends ? candidate : null;
         }
         return new RuleMatch(matching, end, open);
     }
@@ -182,29 +184,35 @@ public final class RuleBook {
     }
 
     /**
-     * A rule, and what came of it.
+     * A rule, and whether it applies.
      *
      * @param applies whether it decides the request
-     * @param why if it does not, the reason; else that all is true
+     * @param why the reason
      */
-    public record Explanation(Rule rule, boolean applies, String why) {}
+    public record Explanation(Rule rule, boolean applies, String why) {
 
-    /** Says of every rule whether it applies to a request whose caller is known, and why. */
-    public List<Explanation> explain(RequestFacts facts) {
-        Caller caller = Objects.requireNonNull(facts.caller(), "explained is a request whose caller is known");
-        List<Explanation> explanations = new ArrayList<>();
-        CompiledRule end = null;
-        for (CompiledRule one : compiled) {
-            String mismatch = one.mismatch(facts, caller);
-            if (mismatch == null && end != null) {
-                mismatch = "the rule " + end.rule.name() + ", which comes before, says "
-                        + end.rule.action().written() + (end.rule.action() == Action.THROTTLE ? " first" : "");
+        private static Explanation of(
+                Rule rule, @Nullable Mismatch mismatch, @Nullable CompiledRule last, RequestFacts facts) {
+            if (mismatch != null) {
+                return new Explanation(rule, false, mismatch.explain(rule, facts));
             }
-            explanations.add(new Explanation(one.rule, mismatch == null, mismatch == null ? "it matches" : mismatch));
-            if (mismatch == null && one.ends) {
-                end = one;
+            if (last != null) {
+                Action action = last.rule.action();
+                return new Explanation(
+                        rule,
+                        false,
+                        "the rule " + last.rule.name() + ", which comes before, says " + action.written()
+                                + (action == Action.THROTTLE ? " first" : ""));
             }
+            return new Explanation(rule, true, "it matches");
         }
+    }
+
+    /** Every rule in order: whether it applies to a request whose caller is known, and why. */
+    public List<Explanation> explain(RequestFacts facts) {
+        Objects.requireNonNull(facts.caller(), "the caller must be known");
+        List<Explanation> explanations = new ArrayList<>(compiled.size());
+        RuleMatch unused = walk(compiled, facts, explanations);
         return explanations;
     }
 }

@@ -12,20 +12,27 @@ public record SubjectKey(Kind kind, String argument) {
     /** The ways to tell callers apart. */
     public enum Kind {
         /** The principal, else the owner of the API key, else the client's address. */
-        USER(true),
-        IP(false),
-        USER_AND_IP(true),
-        SESSION(true),
+        USER(true, false),
+        IP(false, false),
+        USER_AND_IP(true, false),
+        SESSION(true, true),
         /** The API key, else the client's address. */
-        API_KEY(false),
-        HEADER(false),
-        BEAN(true),
-        EXPRESSION(true);
+        API_KEY(false, false),
+        HEADER(false, true),
+        BEAN(true, true),
+        EXPRESSION(true, true);
 
         private final boolean needsCaller;
+        private final boolean needsRequest;
 
-        Kind(boolean needsCaller) {
+        Kind(boolean needsCaller, boolean needsRequest) {
             this.needsCaller = needsCaller;
+            this.needsRequest = needsRequest;
+        }
+
+        /** Whether only a live request can tell, and not a description of one. */
+        public boolean needsRequest() {
+            return needsRequest;
         }
 
         /** Whether it can only be told after authentication. */

@@ -1,6 +1,7 @@
 package dev.ratelimit.policy;
 
 import dev.ratelimit.Limit;
+import dev.ratelimit.policy.TierChoice.Source;
 import java.time.ZoneId;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -48,48 +49,33 @@ public final class Tiers {
             @Nullable String principal, Set<String> authorities, @Nullable ApiKey apiKey, Accounts accounts) {
         String user = principal != null ? principal : apiKey != null ? apiKey.owner() : null;
         Account account = user == null ? null : accounts.find(user);
-        String tier = tier(apiKey, account, authorities);
-        boolean ofApiKey = apiKey != null && !apiKey.quota().isNone();
-        Quota quota = quota(tier, ofApiKey ? null : account, ofApiKey ? apiKey : null);
+        TierChoice choice = choice(apiKey, account, authorities);
+        Quota ofTier = quotaOf(choice.tier());
+        Quota own = apiKey != null && !apiKey.quota().isNone()
+                ? apiKey.quota()
+                : account != null ? account.quota() : Quota.NONE;
         return new Caller(
-                user, tier, authorities, limits.computeIfAbsent(quota, one -> one.limits(zone)), ofApiKey, account);
+                user,
+                choice,
+                authorities,
+                limits.computeIfAbsent(own.orElse(ofTier), one -> one.limits(zone)),
+                apiKey,
+                account);
     }
 
-    private String tier(@Nullable ApiKey apiKey, @Nullable Account account, Set<String> authorities) {
+    private TierChoice choice(@Nullable ApiKey apiKey, @Nullable Account account, Set<String> authorities) {
         if (apiKey != null && apiKey.tier() != null) {
-            return apiKey.tier();
+            return new TierChoice(apiKey.tier(), Source.API_KEY, apiKey.name());
         }
         if (account != null && account.tier() != null) {
-            return account.tier();
+            return new TierChoice(account.tier(), Source.ACCOUNT, account.user());
         }
         for (Map.Entry<String, String> entry : byAuthority.entrySet()) {
             if (authorities.contains(entry.getKey())) {
-                return entry.getValue();
+                return new TierChoice(entry.getValue(), Source.AUTHORITY, entry.getKey());
             }
         }
-        return defaultTier;
-    }
-
-    /** Where the tier of a caller comes from, for people. */
-    public String originOfTier(@Nullable ApiKey apiKey, @Nullable Account account, Set<String> authorities) {
-        if (apiKey != null && apiKey.tier() != null) {
-            return "the API key " + apiKey.name();
-        }
-        if (account != null && account.tier() != null) {
-            return "the quota of the user " + account.user();
-        }
-        for (String authority : byAuthority.keySet()) {
-            if (authorities.contains(authority)) {
-                return "the authority " + authority;
-            }
-        }
-        return "the default";
-    }
-
-    private Quota quota(String tier, @Nullable Account account, @Nullable ApiKey apiKey) {
-        Quota ofTier = quotas.getOrDefault(tier, Quota.NONE);
-        Quota own = apiKey != null ? apiKey.quota() : account != null ? account.quota() : Quota.NONE;
-        return own.orElse(ofTier);
+        return TierChoice.byDefault(defaultTier);
     }
 
     /** The tiers that are spoken of here. */

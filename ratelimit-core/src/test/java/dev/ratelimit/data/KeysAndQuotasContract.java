@@ -398,7 +398,7 @@ abstract class KeysAndQuotasContract extends DataContract {
         assertThat(withKey.tierFrom()).isEqualTo("the API key ci");
         assertThat(withKey.tier()).isEqualTo("enterprise");
         assertThat(admin.explain(inquiry.apiKey("nowhere")).apiKey())
-                .isEqualTo("no such key is valid: the request is refused with 401");
+                .isEqualTo("no such key is valid: the request is rejected with 401");
         assertThat(policies.keys().find(key.id())).isNotNull();
         assertThat(admin.keys().find(key.id()).orElseThrow().totalRequests()).isZero();
     }

@@ -42,7 +42,7 @@ class DeniedSubjectsTest {
     private StoreRateLimiter limiter(CountingStore over, int remembered) {
         return StoreRateLimiter.builder(over, Limits.of(FIVE))
                 .grouping(Grouping.DEFAULT)
-                .listeners(List.of((request, decision, took) -> heard.add(decision.outcome())))
+                .listeners(List.of(request -> heard.add(request.outcome())))
                 .rememberedDenials(remembered)
                 .nanoTime(() -> Micros.of(clock.instant()) * 1000)
                 .build();

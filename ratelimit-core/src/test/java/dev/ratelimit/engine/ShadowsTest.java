@@ -3,12 +3,12 @@ package dev.ratelimit.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.ratelimit.Decision;
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitDecision;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Limits;
+import dev.ratelimit.RequestRecord;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.Subject;
 import dev.ratelimit.algorithm.FixedWindow;
@@ -45,7 +45,7 @@ class ShadowsTest {
             .grouping(Grouping.DEFAULT)
             .listeners(List.of(new DecisionListener() {
                 @Override
-                public void decided(LimitRequest request, Decision decision, Duration took) {}
+                public void recorded(RequestRecord request) {}
 
                 @Override
                 public void tried(LimitDecision decision, @Nullable String rule) {

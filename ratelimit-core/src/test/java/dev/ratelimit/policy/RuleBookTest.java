@@ -401,7 +401,7 @@ class RuleBookTest {
     }
 
     private static Caller caller(String tier, String... authorities) {
-        return new Caller("alice", tier, Set.of(authorities), List.of(), false, null);
+        return new Caller("alice", TierChoice.byDefault(tier), Set.of(authorities), List.of(), null, null);
     }
 
     private static RequestFacts facts(

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.Rate;
+import dev.ratelimit.Subject;
 import dev.ratelimit.Window.CalendarUnit;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.TokenBucket;
@@ -72,10 +73,10 @@ class TiersTest {
         ApiKey own = new ApiKey("id", "ci", "alice", null, quota(5L, null, null, null, null));
         ApiKey shared = new ApiKey("id", "ci", "alice", null, Quota.NONE);
 
-        assertThat(TIERS.caller(null, Set.of(), own, Accounts.NONE).quotaOfApiKey())
-                .isTrue();
-        assertThat(TIERS.caller(null, Set.of(), shared, Accounts.NONE).quotaOfApiKey())
-                .isFalse();
+        assertThat(TIERS.caller(null, Set.of(), own, Accounts.NONE).quotaSubject(null))
+                .isEqualTo(own.subject());
+        assertThat(TIERS.caller(null, Set.of(), shared, Accounts.NONE).quotaSubject(null))
+                .isEqualTo(Subject.user("alice"));
     }
 
     @Test

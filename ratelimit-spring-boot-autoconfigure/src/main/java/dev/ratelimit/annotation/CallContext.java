@@ -1,11 +1,13 @@
 package dev.ratelimit.annotation;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Subject;
+import java.time.Duration;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** What a call is part of: a web request, or nothing that is known here. */
+/** The surroundings of a call: a web request, or nothing that is known here. */
 public interface CallContext {
 
     /** A call outside of the web. */
@@ -17,23 +19,28 @@ public interface CallContext {
         CallContext current();
     }
 
-    /** Who makes the call, or {@code null} if that is not known. */
+    /** The subject that makes the call, or {@code null} if that is not known. */
     default @Nullable Subject caller() {
         return null;
     }
 
-    /** The tier of whoever makes the call, or {@code null} if that is not known. */
+    /** The tier of the caller, or {@code null} if that is not known. */
     default @Nullable String tier() {
         return null;
     }
 
-    /** Whether no limit applies to whoever makes the call. */
+    /** Whether no limit applies to the caller. */
     default boolean isExempt() {
         return false;
     }
 
-    /** Is told what was decided, so that it can be shown to the caller. */
-    default void decided(Decision decision) {}
+    /** Whether decisions are part of the record of a request, so that the limiter need not record them. */
+    default boolean isRecorded() {
+        return false;
+    }
+
+    /** Called with every decision of the call, so that it can be recorded and shown to the caller. */
+    default void decided(LimitRequest limits, Decision decision, Duration took) {}
 
     /**
      * Runs the work with the status of the response when it is known.

@@ -1,6 +1,7 @@
 package dev.ratelimit.annotation;
 
 import dev.ratelimit.FailurePolicy;
+import dev.ratelimit.web.Expressions;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -13,7 +14,6 @@ import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.Expression;
 import org.springframework.expression.ParseException;
-import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.util.ReflectionUtils;
 
 /**
@@ -85,8 +85,6 @@ record LimitedMethod(Method method, boolean ofClass, List<AnnotatedLimit> limits
         }
     }
 
-    private static final SpelExpressionParser EXPRESSIONS = new SpelExpressionParser();
-
     static LimitedMethod of(Method method, Class<?> type) {
         Set<RateLimited> annotations = AnnotatedElementUtils.findMergedRepeatableAnnotations(method, RateLimited.class);
         boolean ofClass = annotations.isEmpty();
@@ -128,10 +126,10 @@ record LimitedMethod(Method method, boolean ofClass, List<AnnotatedLimit> limits
 
     private static @Nullable Expression parse(String on, String attribute, String written) {
         try {
-            return written.isBlank() ? null : EXPRESSIONS.parseExpression(written);
+            return written.isBlank() ? null : Expressions.parse(written);
         } catch (ParseException e) {
             throw new InvalidRateLimitedException(
-                    on, attribute, written, "write an expression that can be read: " + e.getMessage());
+                    on, attribute, written, "write a valid expression: " + e.getMessage());
         }
     }
 }

@@ -11,7 +11,9 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.Subject;
 import dev.ratelimit.annotation.LimitedMethod.AnnotatedLimit;
+import dev.ratelimit.web.Expressions;
 import java.lang.reflect.Method;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -25,7 +27,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
-import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.context.expression.MethodBasedEvaluationContext;
 import org.springframework.core.MethodClassKey;
 import org.springframework.expression.EvaluationContext;
@@ -52,7 +53,7 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
     private final Limits limits;
     private final CallContext.Source contexts;
     private final FailurePolicy onFailure;
-    private final BeanFactory beans;
+    private final Expressions expressions;
     private final Map<MethodClassKey, LimitedMethod> methods = new ConcurrentHashMap<>();
 
     /**
@@ -68,7 +69,7 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
         this.limits = limits;
         this.contexts = contexts;
         this.onFailure = onFailure;
-        this.beans = beans;
+        this.expressions = new Expressions(beans);
     }
 
     @Override
@@ -179,15 +180,17 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
             return caller == null ? NOBODY : caller;
         }
 
-        private void reserve(LimitRequest request, @Nullable AnnotatedLimit settled) {
+        private void reserve(LimitRequest asked, @Nullable AnnotatedLimit settled) {
+            LimitRequest request = context.isRecorded() ? asked.recordedByCaller() : asked;
+            long start = System.nanoTime();
             Reservation reservation = limiter.reserve(request);
             Decision decision = reservation.decision();
+            context.decided(request, decision, Duration.ofNanos(System.nanoTime() - start));
             if (!decision.allowed()) {
                 reservations.forEach(open -> open.reservation.refund());
                 throw new RateLimitExceededException(decision);
             }
             reservations.add(new Open(request, reservation, settled));
-            context.decided(decision);
             awaitTurn(decision);
         }
 
@@ -276,7 +279,7 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
                 }
             } catch (RuntimeException e) {
                 log.warn(
-                        "A call of {} counts, since it cannot be told otherwise: {}",
+                        "countWhen/resetWhen failed for {}; counting the call: {}",
                         invocation.getMethod(),
                         e.getMessage());
             }
@@ -285,9 +288,7 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
         private EvaluationContext evaluationContext() {
             MethodBasedEvaluationContext evaluation = new MethodBasedEvaluationContext(
                     invocation, method.method(), invocation.getArguments(), ExpressionWords.PARAMETER_NAMES);
-            evaluation.setBeanResolver(new BeanFactoryResolver(beans));
-            evaluation.setVariable("request", request);
-            evaluation.setVariable("client", client);
+            expressions.prepare(evaluation, request, client);
             return evaluation;
         }
     }

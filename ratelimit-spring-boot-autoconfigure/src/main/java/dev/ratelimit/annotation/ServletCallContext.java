@@ -1,14 +1,14 @@
 package dev.ratelimit.annotation;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Subject;
-import dev.ratelimit.web.AfterResponse;
-import dev.ratelimit.web.Callers;
-import dev.ratelimit.web.Exemptions;
-import dev.ratelimit.web.RateLimitHeaders;
-import dev.ratelimit.web.SubjectKeys;
+import dev.ratelimit.gate.Identity;
+import dev.ratelimit.gate.Visit;
+import dev.ratelimit.web.servlet.AfterResponse;
+import dev.ratelimit.web.servlet.ServletGate;
 import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletResponse;
+import java.time.Duration;
 import java.util.function.IntConsumer;
 import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.context.request.ServletRequestAttributes;
@@ -17,55 +17,49 @@ import org.springframework.web.context.request.ServletRequestAttributes;
 public final class ServletCallContext implements CallContext {
 
     private final ServletRequestAttributes attributes;
-    private final SubjectKeys subjectKeys;
-    private final Callers callers;
-    private final Exemptions exemptions;
-    private final RateLimitHeaders headers;
+    private final ServletGate gate;
+    private final Visit visit;
+    private final Identity user;
     private final AfterResponse afterResponse;
 
-    private ServletCallContext(
-            ServletRequestAttributes attributes,
-            SubjectKeys subjectKeys,
-            Callers callers,
-            Exemptions exemptions,
-            RateLimitHeaders headers) {
+    private ServletCallContext(ServletRequestAttributes attributes, ServletGate gate) {
         this.attributes = attributes;
-        this.subjectKeys = subjectKeys;
-        this.callers = callers;
-        this.exemptions = exemptions;
-        this.headers = headers;
+        this.gate = gate;
+        this.visit = gate.visitOf(attributes.getRequest());
+        this.user = gate.identityOf(attributes.getRequest());
         this.afterResponse = AfterResponse.of(attributes.getRequest());
     }
 
     /** Finds the request of the current thread; a thread that serves none makes its calls outside of the web. */
-    public static Source source(
-            SubjectKeys subjectKeys, Callers callers, Exemptions exemptions, RateLimitHeaders headers) {
+    public static Source source(ServletGate gate) {
         return () -> RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes
-                ? new ServletCallContext(attributes, subjectKeys, callers, exemptions, headers)
+                ? new ServletCallContext(attributes, gate)
                 : NONE;
     }
 
     @Override
     public Subject caller() {
-        return subjectKeys.userOrAddress(request());
+        return visit.subject(user);
     }
 
     @Override
     public String tier() {
-        return callers.callerOf(request()).tier();
+        return visit.caller(user).tier();
     }
 
     @Override
     public boolean isExempt() {
-        return exemptions.exempts(request());
+        return visit.isExempt(user);
     }
 
     @Override
-    public void decided(Decision decision) {
-        HttpServletResponse response = attributes.getResponse();
-        if (response != null) {
-            headers.write(request(), response, decision);
-        }
+    public boolean isRecorded() {
+        return gate.isRecorded(request());
+    }
+
+    @Override
+    public void decided(LimitRequest limits, Decision decision, Duration took) {
+        gate.decided(request(), attributes.getResponse(), limits, decision, took);
     }
 
     @Override
@@ -76,7 +70,7 @@ public final class ServletCallContext implements CallContext {
 
     @Override
     public String client() {
-        return subjectKeys.client(request());
+        return gate.clientOf(request());
     }
 
     @Override

@@ -7,15 +7,13 @@ import dev.ratelimit.data.Configured;
 import dev.ratelimit.data.RateLimitAdmin;
 import dev.ratelimit.data.StoredPolicies;
 import dev.ratelimit.engine.StoreRateLimiter;
+import dev.ratelimit.gate.Gate;
 import dev.ratelimit.policy.Accounts;
 import dev.ratelimit.policy.ApiKeys;
-import dev.ratelimit.policy.IpAddress;
 import dev.ratelimit.policy.Policies;
 import dev.ratelimit.policy.Policy;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.store.LimitStore;
-import dev.ratelimit.web.ClientAddresses;
-import dev.ratelimit.web.Exemptions;
 import java.time.InstantSource;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -122,21 +120,9 @@ public final class RateLimitPolicyAutoConfiguration {
         @Bean
         @ConditionalOnMissingBean
         @ConditionalOnBean(StoredPolicies.class)
-        RateLimitAdmin rateLimitAdmin(
-                StoredPolicies policies,
-                RateLimiter limiter,
-                ObjectProvider<ClientAddresses> addresses,
-                ObjectProvider<Exemptions> exemptions) {
-            ClientAddresses clients = addresses.getIfAvailable();
-            Exemptions exempt = exemptions.getIfAvailable();
-            return clients == null || exempt == null
-                    ? new RateLimitAdmin(policies, limiter)
-                    : new RateLimitAdmin(
-                            policies,
-                            limiter,
-                            address -> Subject.ip(clients.clientOf(address)),
-                            asked -> exempt.exempts(
-                                    asked.path(), IpAddress.parse(asked.address()), asked.authorities()));
+        RateLimitAdmin rateLimitAdmin(StoredPolicies policies, RateLimiter limiter, ObjectProvider<Gate> gates) {
+            Gate gate = gates.getIfAvailable();
+            return gate == null ? new RateLimitAdmin(policies, limiter) : new RateLimitAdmin(policies, limiter, gate);
         }
     }
 

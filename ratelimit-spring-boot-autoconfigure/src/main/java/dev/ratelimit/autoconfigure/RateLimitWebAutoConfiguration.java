@@ -1,28 +1,34 @@
 package dev.ratelimit.autoconfigure;
 
+import dev.ratelimit.DecisionListener;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.annotation.CallContext;
 import dev.ratelimit.annotation.ServletCallContext;
+import dev.ratelimit.gate.Exemptions;
+import dev.ratelimit.gate.Gate;
+import dev.ratelimit.gate.Gate.KeyGuesses;
+import dev.ratelimit.gate.Subjects;
 import dev.ratelimit.policy.Accounts;
 import dev.ratelimit.policy.AddressRange;
 import dev.ratelimit.policy.ApiKeys;
 import dev.ratelimit.policy.Policies;
-import dev.ratelimit.web.ApiKeyGate;
-import dev.ratelimit.web.Authorities;
-import dev.ratelimit.web.CallerLimits;
-import dev.ratelimit.web.Callers;
+import dev.ratelimit.web.ApiKeySource;
 import dev.ratelimit.web.ClientAddresses;
-import dev.ratelimit.web.Exemptions;
-import dev.ratelimit.web.OriginalConnectionCustomizer;
-import dev.ratelimit.web.OriginalConnectionValve;
-import dev.ratelimit.web.ProblemRejectionHandler;
-import dev.ratelimit.web.RateLimitExceptionResolver;
-import dev.ratelimit.web.RateLimitFilter;
-import dev.ratelimit.web.RateLimitFilter.Phase;
+import dev.ratelimit.web.Expressions;
 import dev.ratelimit.web.RateLimitHeaders;
-import dev.ratelimit.web.RateLimitRejectionHandler;
-import dev.ratelimit.web.RequestExpressions;
-import dev.ratelimit.web.SubjectKeys;
+import dev.ratelimit.web.servlet.Authorities;
+import dev.ratelimit.web.servlet.CallerLimits;
+import dev.ratelimit.web.servlet.OriginalConnectionCustomizer;
+import dev.ratelimit.web.servlet.OriginalConnectionValve;
+import dev.ratelimit.web.servlet.ProblemRejectionHandler;
+import dev.ratelimit.web.servlet.RateLimitExceptionResolver;
+import dev.ratelimit.web.servlet.RateLimitFilter;
+import dev.ratelimit.web.servlet.RateLimitFilter.Phase;
+import dev.ratelimit.web.servlet.RateLimitRejectionHandler;
+import dev.ratelimit.web.servlet.RejectionWriter;
+import dev.ratelimit.web.servlet.ServletGate;
+import dev.ratelimit.web.servlet.ServletRequests;
+import dev.ratelimit.web.servlet.ServletRequests.KeyReader;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import java.time.InstantSource;
@@ -30,6 +36,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.eclipse.jetty.server.Server;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -60,11 +67,12 @@ public final class RateLimitWebAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     ClientAddresses rateLimitClientAddresses(RateLimitProperties properties) {
-        List<AddressRange> proxies = ranges(
+        return new ClientAddresses(trustedProxies(properties));
+    }
+
+    private static List<AddressRange> trustedProxies(RateLimitProperties properties) {
+        return ranges(
                 "ratelimit.identity.trusted-proxies", properties.identity().trustedProxies());
-        return InvalidPropertyException.under(
-                "ratelimit.identity.",
-                () -> new ClientAddresses(proxies, properties.identity().ipv6Prefix()));
     }
 
     private static List<AddressRange> ranges(String property, List<String> written) {
@@ -75,68 +83,86 @@ public final class RateLimitWebAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    RequestExpressions rateLimitRequestExpressions(ClientAddresses addresses, BeanFactory beans) {
-        return new RequestExpressions(addresses, beans);
+    Subjects rateLimitSubjects(RateLimitProperties properties) {
+        return InvalidPropertyException.under(
+                "ratelimit.identity.", () -> new Subjects(properties.identity().ipv6Prefix()));
     }
 
     @Bean
     @ConditionalOnMissingBean
-    SubjectKeys rateLimitSubjectKeys(ClientAddresses addresses, RequestExpressions expressions, BeanFactory beans) {
-        return new SubjectKeys(addresses, expressions, beans);
+    Exemptions rateLimitExemptions(RateLimitProperties properties, BeanFactory beans) {
+        RateLimitProperties.Exempt exempt = properties.exempt();
+        List<AddressRange> ranges = ranges("ratelimit.exempt.addresses", exempt.addresses());
+        List<AddressRange> proxies = trustedProxies(properties);
+        return InvalidPropertyException.at(
+                "ratelimit.exempt.paths",
+                () -> new Exemptions(exempt.authorities(), ranges, proxies, exempt.paths(), MvcPaths.parser(beans)));
     }
 
     @Bean
     @ConditionalOnMissingBean
-    Callers rateLimitCallers(
-            Policies policies, ObjectProvider<Accounts> accounts, ObjectProvider<Authorities> authorities) {
-        return new Callers(
+    Gate rateLimitGate(
+            Policies policies,
+            ObjectProvider<Accounts> accounts,
+            Exemptions exemptions,
+            Subjects subjects,
+            RateLimitProperties properties,
+            RateLimiter limiter) {
+        RateLimitProperties.ApiKeysSpec apiKeys = properties.apiKeys();
+        KeyGuesses guesses = !apiKeys.enabled()
+                ? null
+                : InvalidPropertyException.under(
+                        "ratelimit.api-keys.",
+                        () -> new KeyGuesses(
+                                ApiKeys.guessing("api-key-guesses", apiKeys.guesses()), limiter::remembered));
+        return new Gate(
                 policies,
                 accounts.getIfAvailable(() -> Accounts.NONE),
-                authorities.getIfAvailable(() -> request -> Set.of()),
+                exemptions,
+                subjects,
+                guesses,
                 InstantSource.system());
     }
 
+    /** Reads requests; finds mistakes in the configured rules that only show here. */
     @Bean
     @ConditionalOnMissingBean
-    @ConditionalOnProperty(name = "ratelimit.api-keys.enabled")
-    ApiKeyGate rateLimitApiKeyGate(
-            RateLimitProperties properties, ObjectProvider<ApiKeys> keys, RateLimiter limiter, SubjectKeys subjects) {
-        RateLimitProperties.ApiKeysSpec settings = properties.apiKeys();
-        ApiKeys known = keys.getIfAvailable(() -> {
-            throw new InvalidPropertyException(
-                    "ratelimit.api-keys.enabled",
-                    "true",
-                    "keep state in SQLite or PostgreSQL, where keys are stored, with ratelimit.changes.enabled and"
-                            + " spring-data-jdbc; or define a bean of type " + ApiKeys.class.getName());
-        });
-        return InvalidPropertyException.under(
-                "ratelimit.api-keys.",
-                () -> new ApiKeyGate(
-                        new ApiKeyGate.Source(settings.header(), settings.bearer()),
-                        known,
-                        limiter,
-                        settings.guesses(),
-                        subjects));
+    ServletRequests rateLimitServletRequests(
+            ClientAddresses addresses,
+            Subjects subjects,
+            ObjectProvider<Authorities> authorities,
+            ObjectProvider<ApiKeys> keys,
+            Policies policies,
+            RateLimitProperties properties,
+            BeanFactory beans) {
+        ServletRequests requests = new ServletRequests(
+                addresses,
+                subjects,
+                authorities.getIfAvailable(() -> request -> Set.of()),
+                new Expressions(beans),
+                beans,
+                keyReader(properties, keys));
+        requests.require(policies.current().rules().rules());
+        return requests;
     }
 
-    @Bean
-    @ConditionalOnMissingBean
-    Exemptions rateLimitExemptions(
-            RateLimitProperties properties,
-            ClientAddresses addresses,
-            ObjectProvider<Authorities> authorities,
-            BeanFactory beans) {
-        RateLimitProperties.Exempt exempt = properties.exempt();
-        List<AddressRange> ranges = ranges("ratelimit.exempt.addresses", exempt.addresses());
-        return InvalidPropertyException.at(
-                "ratelimit.exempt.paths",
-                () -> new Exemptions(
-                        exempt.authorities(),
-                        ranges,
-                        exempt.paths(),
-                        MvcPaths.parser(beans),
-                        addresses,
-                        authorities.getIfAvailable(() -> request -> Set.of())));
+    private static @Nullable KeyReader keyReader(RateLimitProperties properties, ObjectProvider<ApiKeys> keys) {
+        ApiKeySource source = apiKeySource(properties);
+        return source == null
+                ? null
+                : new KeyReader(source, keys.getIfAvailable(() -> {
+                    throw new InvalidPropertyException(
+                            "ratelimit.api-keys.enabled",
+                            "true",
+                            "keep state in SQLite or PostgreSQL, where keys are stored, with"
+                                    + " ratelimit.changes.enabled and spring-data-jdbc; or define a bean of type "
+                                    + ApiKeys.class.getName());
+                }));
+    }
+
+    private static @Nullable ApiKeySource apiKeySource(RateLimitProperties properties) {
+        RateLimitProperties.ApiKeysSpec apiKeys = properties.apiKeys();
+        return apiKeys.enabled() ? new ApiKeySource(apiKeys.header(), apiKeys.bearer()) : null;
     }
 
     @Bean
@@ -154,70 +180,54 @@ public final class RateLimitWebAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    RateLimitExceptionResolver rateLimitExceptionResolver(
-            RateLimitHeaders headers, RateLimitRejectionHandler rejection) {
-        return new RateLimitExceptionResolver(headers, rejection);
+    RejectionWriter rateLimitRejectionWriter(
+            RateLimitHeaders headers, RateLimitRejectionHandler handler, RateLimitProperties properties) {
+        return new RejectionWriter(headers, handler, apiKeySource(properties));
     }
 
     @Bean
     @ConditionalOnMissingBean
-    CallerLimits rateLimitCallerLimits(
-            Policies policies,
-            Callers callers,
-            ClientAddresses addresses,
-            SubjectKeys keys,
-            RequestExpressions expressions,
-            Exemptions exemptions,
-            RateLimiter limiter) {
-        return new CallerLimits(policies, callers, addresses, keys, expressions, exemptions, limiter);
+    RateLimitExceptionResolver rateLimitExceptionResolver(RejectionWriter rejections) {
+        return new RateLimitExceptionResolver(rejections);
     }
 
     @Bean
     @ConditionalOnMissingBean
-    RateLimitFilter.Parts rateLimitFilterParts(
-            Policies policies,
-            ClientAddresses addresses,
-            SubjectKeys keys,
-            RequestExpressions expressions,
-            Callers callers,
-            ObjectProvider<ApiKeyGate> apiKeys,
+    ServletGate rateLimitServletGate(
+            Gate gate,
+            ServletRequests requests,
             RateLimiter limiter,
-            Exemptions exemptions,
-            RateLimitHeaders headers,
-            RateLimitRejectionHandler rejection) {
-        return new RateLimitFilter.Parts(
-                policies,
-                addresses,
-                keys,
-                expressions,
-                callers,
-                apiKeys.getIfAvailable(),
-                limiter,
-                exemptions,
-                headers,
-                rejection);
+            RejectionWriter rejections,
+            ObjectProvider<DecisionListener> listeners) {
+        return new ServletGate(
+                gate, requests, limiter, rejections, listeners.orderedStream().toList());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    CallerLimits rateLimitCallerLimits(ServletGate gate) {
+        return new CallerLimits(gate, InstantSource.system());
     }
 
     @Bean
     @ConditionalOnMissingBean(name = "rateLimitFilterBeforeAuthentication")
     FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeAuthentication(
-            RateLimitFilter.Parts parts, RateLimitProperties properties) {
+            ServletGate gate, RateLimitProperties properties) {
         return registration(
-                Phase.BEFORE_AUTHENTICATION, parts, properties.filter().orderBeforeAuthentication());
+                Phase.BEFORE_AUTHENTICATION, gate, properties.filter().orderBeforeAuthentication());
     }
 
     @Bean
     @ConditionalOnMissingBean(name = "rateLimitFilterAfterAuthentication")
     FilterRegistrationBean<RateLimitFilter> rateLimitFilterAfterAuthentication(
-            RateLimitFilter.Parts parts, RateLimitProperties properties) {
+            ServletGate gate, RateLimitProperties properties) {
         return registration(
-                Phase.AFTER_AUTHENTICATION, parts, properties.filter().orderAfterAuthentication());
+                Phase.AFTER_AUTHENTICATION, gate, properties.filter().orderAfterAuthentication());
     }
 
-    private static FilterRegistrationBean<RateLimitFilter> registration(
-            Phase phase, RateLimitFilter.Parts parts, int order) {
+    private static FilterRegistrationBean<RateLimitFilter> registration(Phase phase, ServletGate gate, int order) {
         FilterRegistrationBean<RateLimitFilter> registration =
-                new FilterRegistrationBean<>(new RateLimitFilter(phase, parts));
+                new FilterRegistrationBean<>(new RateLimitFilter(phase, gate));
         registration.setDispatcherTypes(DispatcherType.REQUEST);
         registration.setOrder(order);
         registration.setName("rateLimitFilter." + phase);
@@ -226,9 +236,8 @@ public final class RateLimitWebAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    CallContext.Source rateLimitCallContexts(
-            SubjectKeys keys, Callers callers, Exemptions exemptions, RateLimitHeaders headers) {
-        return ServletCallContext.source(keys, callers, exemptions, headers);
+    CallContext.Source rateLimitCallContexts(ServletGate gate) {
+        return ServletCallContext.source(gate);
     }
 
     @Configuration(proxyBeanMethods = false)

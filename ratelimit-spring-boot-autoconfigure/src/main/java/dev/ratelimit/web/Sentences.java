@@ -3,10 +3,11 @@ package dev.ratelimit.web;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Durations;
 import dev.ratelimit.LimitDecision;
+import dev.ratelimit.gate.Rejection;
 import java.time.Duration;
 import java.util.Objects;
 
-/** Says to a person why a request was denied and when to come back. */
+/** The sentence that tells a person why a request was rejected, and when to try again. */
 final class Sentences {
 
     private Sentences() {}
@@ -17,7 +18,7 @@ final class Sentences {
         return switch (rejection.reason()) {
             case LIMITED, UNAVAILABLE -> reason(Objects.requireNonNull(rejection.decision())) + again;
             case BLOCKED -> "Requests like this one are blocked." + again;
-            case UNKNOWN_API_KEY -> "The API key is not known, has expired or was revoked.";
+            case UNKNOWN_API_KEY -> "The API key is unknown, has expired or was revoked.";
         };
     }
 
@@ -27,7 +28,7 @@ final class Sentences {
             return "Requests cannot be counted at the moment.";
         }
         if (decision.penaltyUntil() != null) {
-            return "Too many requests were made too often.";
+            return "You repeatedly exceeded the limit and are temporarily blocked.";
         }
         if (limit.limit().hasMinInterval() && limit.remaining() > 0) {
             return "Requests must be at least " + Durations.spoken(limit.limit().minInterval()) + " apart.";

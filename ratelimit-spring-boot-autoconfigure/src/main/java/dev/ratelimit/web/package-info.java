@@ -1,5 +1,6 @@
 /**
- * The servlet filter, who the client is, whose count it is, the headers and the 429.
+ * What every web stack needs and no server API knows: the client's address, the source of API keys, expressions, headers and
+ * problem documents.
  */
 @NullMarked
 package dev.ratelimit.web;

@@ -1,12 +1,17 @@
 package dev.ratelimit.autoconfigure;
 
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
+import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 
 /** The direction of imports in this module. */
 @AnalyzeClasses(packages = "dev.ratelimit", importOptions = ImportOption.DoNotIncludeTests.class)
@@ -26,13 +31,39 @@ class ArchitectureTest {
                     "java.sql",
                     "javax.sql");
 
+    /** The packages of this project that each package may import beside itself. */
+    private static final Map<String, List<String>> MAY_IMPORT = Map.of(
+            "dev.ratelimit.web", List.of("dev.ratelimit", "dev.ratelimit.policy", "dev.ratelimit.gate"),
+            "dev.ratelimit.web.servlet",
+                    List.of("dev.ratelimit", "dev.ratelimit.policy", "dev.ratelimit.gate", "dev.ratelimit.web"),
+            "dev.ratelimit.annotation",
+                    List.of("dev.ratelimit", "dev.ratelimit.gate", "dev.ratelimit.web", "dev.ratelimit.web.servlet"),
+            "dev.ratelimit.metrics", List.of("dev.ratelimit"));
+
     @ArchTest
-    static final ArchRule webDoesNotSeeTheAnnotation = noClasses()
+    static void importsGoInOneDirection(JavaClasses classes) {
+        MAY_IMPORT.forEach((name, others) -> {
+            List<String> ours = new ArrayList<>(others);
+            ours.add(name);
+            noClasses()
+                    .that()
+                    .resideInAPackage(name)
+                    .should()
+                    .dependOnClassesThat(describe(
+                            "are of this project, and in none of " + ours,
+                            type -> type.getPackageName().startsWith("dev.ratelimit")
+                                    && !ours.contains(type.getPackageName())))
+                    .check(classes);
+        });
+    }
+
+    @ArchTest
+    static final ArchRule onlyServletAdaptersKnowTheServletApi = noClasses()
             .that()
-            .resideInAPackage("dev.ratelimit.web")
+            .resideInAnyPackage("dev.ratelimit.web", "dev.ratelimit.metrics")
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage("dev.ratelimit.annotation", "dev.ratelimit.metrics");
+            .resideInAPackage("jakarta.servlet..");
 
     @ArchTest
     static final ArchRule nothingImportsTheWiring = noClasses()

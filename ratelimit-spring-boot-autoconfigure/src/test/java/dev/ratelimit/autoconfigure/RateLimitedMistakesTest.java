@@ -135,18 +135,13 @@ class RateLimitedMistakesTest {
                         "limit",
                         "missing",
                         "Name a limit, as in @RateLimited(\"login\")."),
-                mistake(
-                        UnreadableKey.class,
-                        ".call(Form)",
-                        "key",
-                        "'#form.'",
-                        "Write an expression that can be read: "),
+                mistake(UnreadableKey.class, ".call(Form)", "key", "'#form.'", "Write a valid expression: "),
                 mistake(
                         UnreadableCountWhen.class,
                         ".call()",
                         "countWhen",
                         "'#status == '",
-                        "Write an expression that can be read: "),
+                        "Write a valid expression: "),
                 mistake(
                         MistypedKey.class,
                         ".call(Form)",

@@ -13,7 +13,7 @@ import dev.ratelimit.data.RateLimitAdmin;
 import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.Quota;
 import dev.ratelimit.policy.Rule;
-import dev.ratelimit.web.CallerLimits;
+import dev.ratelimit.web.servlet.CallerLimits;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;

@@ -2,10 +2,9 @@ package dev.ratelimit.starter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ratelimit.Decision;
 import dev.ratelimit.DecisionListener;
-import dev.ratelimit.LimitRequest;
 import dev.ratelimit.RateLimiter;
+import dev.ratelimit.RequestRecord;
 import dev.ratelimit.Subject;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.MemoryLimitStore;
@@ -14,11 +13,11 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.net.http.HttpResponse;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -59,11 +58,22 @@ class WebRequestsTest {
 
     static final class AskedLimits implements DecisionListener {
 
-        private final List<String> asked = new CopyOnWriteArrayList<>();
+        private final List<RequestRecord> records = new CopyOnWriteArrayList<>();
 
         @Override
-        public void decided(LimitRequest request, Decision decision, Duration took) {
-            request.items().forEach(item -> asked.add(item.limitName() + " for " + item.rule()));
+        public void recorded(RequestRecord request) {
+            records.add(request);
+        }
+
+        /** The limits that requests of that method asked, each with its rule. */
+        private List<String> askedBy(String method) {
+            return records.stream()
+                    .filter(one ->
+                            one.exchange() != null && one.exchange().method().equals(method))
+                    .flatMap(one -> one.asked().stream())
+                    .flatMap(one -> one.request().items().stream())
+                    .map(item -> item.limitName() + " for " + item.rule())
+                    .toList();
         }
     }
 
@@ -212,13 +222,14 @@ class WebRequestsTest {
     /** Both rules name the same limit for the same client. */
     @Test
     void limitThatTwoRulesNameIsAskedOnceForTheRuleOfHigherPriority() throws Exception {
-        List<String> asked = application.bean(AskedLimits.class).asked;
-        asked.clear();
+        AskedLimits asked = application.bean(AskedLimits.class);
+        asked.records.clear();
 
         application.post("/api/plain", "text/plain", "");
 
         assertThat(counted()).isEqualTo(1);
-        assertThat(asked).containsExactly("all for posts");
+        // The record is complete when the response is, which the client may have before.
+        Awaitility.await().untilAsserted(() -> assertThat(asked.askedBy("POST")).containsExactly("all for posts"));
     }
 
     @Test

@@ -10,9 +10,9 @@ import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.MemoryLimitStore;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockHttpServletResponse;
 
 class RateLimitHeadersTest {
@@ -28,7 +28,7 @@ class RateLimitHeadersTest {
         try (StoreRateLimiter limiter = StoreRateLimiter.builder(new MemoryLimitStore(), Limits.of(LIMIT))
                 .build()) {
             Decision decision = limiter.decide(Subject.user("alice"), "login");
-            new RateLimitHeaders(legacy, standard).write(new MockHttpServletRequest(), response, decision);
+            new RateLimitHeaders(legacy, standard).write(List.of(decision), response::setHeader);
         }
 
         assertThat(response.getHeader("X-RateLimit-Limit")).isEqualTo(legacy ? "5" : null);

@@ -4,7 +4,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.RateLimitExceededException;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
-import dev.ratelimit.web.SubjectKeys;
+import dev.ratelimit.web.servlet.CallerLimits;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.Locale;
 import org.springframework.security.authentication.AuthenticationManager;
@@ -19,12 +19,12 @@ class PasswordGuesses {
     private static final String LIMIT = "login";
 
     private final RateLimiter limiter;
-    private final SubjectKeys keys;
+    private final CallerLimits callers;
     private final HttpServletRequest request;
 
-    PasswordGuesses(RateLimiter limiter, SubjectKeys keys, HttpServletRequest request) {
+    PasswordGuesses(RateLimiter limiter, CallerLimits callers, HttpServletRequest request) {
         this.limiter = limiter;
-        this.keys = keys;
+        this.callers = callers;
         this.request = request;
     }
 
@@ -40,7 +40,7 @@ class PasswordGuesses {
      */
     AuthenticationManager counting(AuthenticationManager passwords) {
         return login -> {
-            Subject subject = by(keys.client(request), login.getName());
+            Subject subject = by(callers.client(request), login.getName());
             try {
                 Authentication user = passwords.authenticate(login);
                 passOrThrow(limiter.peek(subject, LIMIT));

@@ -3,11 +3,10 @@ package dev.ratelimit.sample;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitDecision;
+import dev.ratelimit.Seconds;
 import dev.ratelimit.policy.Caller;
 import dev.ratelimit.policy.Quota;
-import dev.ratelimit.web.CallerLimits;
-import dev.ratelimit.web.Exemptions;
-import dev.ratelimit.web.SubjectKeys;
+import dev.ratelimit.web.servlet.CallerLimits;
 import jakarta.servlet.http.HttpServletRequest;
 import java.time.Duration;
 import java.time.Instant;
@@ -37,13 +36,9 @@ class UsageController {
             new Endpoint("join", "POST", "/api/campaigns/1/join"));
 
     private final CallerLimits limits;
-    private final Exemptions exemptions;
-    private final SubjectKeys keys;
 
-    UsageController(CallerLimits limits, Exemptions exemptions, SubjectKeys keys) {
+    UsageController(CallerLimits limits) {
         this.limits = limits;
-        this.exemptions = exemptions;
-        this.keys = keys;
     }
 
     /**
@@ -67,7 +62,7 @@ class UsageController {
                     restricted ? limit : null,
                     restricted ? quota.remaining() : null,
                     quota.resetAt(),
-                    seconds(Duration.between(now, quota.resetAt())));
+                    Seconds.roundedUp(Duration.between(now, quota.resetAt())));
         }
     }
 
@@ -83,24 +78,19 @@ class UsageController {
                     limit.limit().name(),
                     limit.limit().capacity(),
                     limit.remaining(),
-                    seconds(limit.retryAfter()),
+                    Seconds.roundedUp(limit.retryAfter()),
                     limit.resetAt(),
-                    seconds(Duration.between(now, limit.resetAt())));
+                    Seconds.roundedUp(Duration.between(now, limit.resetAt())));
         }
-    }
-
-    /** Rounded up, as in the headers. */
-    private static long seconds(Duration time) {
-        return Math.max(0, time.plusNanos(999_999_999).toSeconds());
     }
 
     @GetMapping("/api/usage")
     Usage usage(HttpServletRequest request) {
         Caller caller = limits.caller(request);
-        String name = caller.user() == null ? keys.client(request) : caller.user();
+        String name = caller.user() == null ? limits.client(request) : caller.user();
         Map<String, Used> quota = new LinkedHashMap<>();
         Map<String, Left> groups = new LinkedHashMap<>();
-        boolean exempt = exemptions.exempts(request);
+        boolean exempt = limits.isExempt(request);
         if (!exempt) {
             for (Endpoint endpoint : ENDPOINTS) {
                 Decision decision = peek(request, endpoint);

@@ -8,6 +8,7 @@ import dev.ratelimit.policy.MatchMode;
 import dev.ratelimit.policy.RequestFacts;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.RuleBook;
+import dev.ratelimit.policy.TierChoice;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -54,7 +55,7 @@ public class Rules {
                 List.of(PathContainer.parsePath("/api/area" + (rules / 2 + 1) + "/42/parts")),
                 IpAddress.parse("192.0.2.7"),
                 null,
-                new Caller("alice", "free", Set.of("ROLE_USER"), List.of(), false, null),
+                new Caller("alice", TierChoice.byDefault("free"), Set.of("ROLE_USER"), List.of(), null, null),
                 rule -> false);
         if (book.match(request).rules().size() != 2) {
             throw new IllegalStateException(

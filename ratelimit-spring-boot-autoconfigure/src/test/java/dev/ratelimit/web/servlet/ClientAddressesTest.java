@@ -1,20 +1,36 @@
-package dev.ratelimit.web;
+package dev.ratelimit.web.servlet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.gate.Exemptions;
+import dev.ratelimit.gate.Gate;
+import dev.ratelimit.gate.Identity;
+import dev.ratelimit.gate.Subjects;
+import dev.ratelimit.gate.Visit;
+import dev.ratelimit.policy.Accounts;
 import dev.ratelimit.policy.AddressRange;
+import dev.ratelimit.policy.PathReadings;
+import dev.ratelimit.web.ClientAddresses;
+import dev.ratelimit.web.Expressions;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.web.util.pattern.PathPatternParser;
 
 class ClientAddressesTest {
 
-    private final ClientAddresses addresses =
-            new ClientAddresses(List.of(AddressRange.parse("10.0.0.0/8"), AddressRange.parse("fd00::/8")), 64);
+    private static final List<AddressRange> PROXIES =
+            List.of(AddressRange.parse("10.0.0.0/8"), AddressRange.parse("fd00::/8"));
+
+    private final StaticListableBeanFactory beans = new StaticListableBeanFactory();
+    private final Subjects subjects = new Subjects(64);
+    private final ServletRequests requests = new ServletRequests(
+            new ClientAddresses(PROXIES), subjects, request -> Set.of(), new Expressions(beans), beans, null);
 
     @Test
     void connectionOfAStrangerIsTheClientWhateverItsHeadersSay() {
@@ -37,7 +53,7 @@ class ClientAddressesTest {
         request.addHeader("X-Forwarded-For", "1.1.1.1");
         request.addHeader("X-Forwarded-For", "198.51.100.1");
 
-        assertThat(addresses.clientOf(request)).isEqualTo("198.51.100.1");
+        assertThat(requests.clientOf(request)).isEqualTo("198.51.100.1");
     }
 
     @Test
@@ -82,7 +98,7 @@ class ClientAddressesTest {
             }
         };
 
-        assertThat(addresses.clientOf(wrapped)).isEqualTo("198.51.100.1");
+        assertThat(requests.clientOf(wrapped)).isEqualTo("198.51.100.1");
     }
 
     @Test
@@ -90,15 +106,42 @@ class ClientAddressesTest {
         Exemptions exemptions = new Exemptions(
                 Set.of(),
                 List.of(AddressRange.parse("10.0.0.0/8")),
+                PROXIES,
                 List.of(),
-                PathPatternParser.defaultInstance,
-                addresses,
-                request -> Set.of());
+                PathPatternParser.defaultInstance);
+        Gate gate = gate(exemptions);
         MockHttpServletRequest disagreeing = request("10.0.0.1");
         disagreeing.addHeader("X-Forwarded-For", "198.51.100.1");
         disagreeing.addHeader("Forwarded", "for=8.8.8.8");
 
-        assertThat(exemptions.exempts(disagreeing)).isFalse();
+        Visit visit = gate.visit(requests.arrival(disagreeing, PathReadings.of("/")), Gate.Mode.CHARGE);
+        assertThat(visit.isExempt(Identity.NOBODY)).isFalse();
+    }
+
+    @Test
+    void addressIsExemptUnlessItIsAProxy() {
+        Exemptions exemptions = new Exemptions(
+                Set.of(),
+                List.of(AddressRange.parse("192.0.2.0/24")),
+                PROXIES,
+                List.of(),
+                PathPatternParser.defaultInstance);
+        Gate gate = gate(exemptions);
+
+        Visit visit = gate.visit(requests.arrival(request("192.0.2.7"), PathReadings.of("/")), Gate.Mode.CHARGE);
+        assertThat(visit.isExempt(Identity.NOBODY)).isTrue();
+    }
+
+    private Gate gate(Exemptions exemptions) {
+        return new Gate(
+                () -> {
+                    throw new AssertionError("no rule is asked");
+                },
+                Accounts.NONE,
+                exemptions,
+                subjects,
+                null,
+                InstantSource.system());
     }
 
     private String client(String peer, String forwardedFor, String forwarded) {
@@ -109,7 +152,7 @@ class ClientAddressesTest {
         if (forwarded != null) {
             request.addHeader("Forwarded", forwarded);
         }
-        return addresses.clientOf(request);
+        return requests.clientOf(request);
     }
 
     private static MockHttpServletRequest request(String peer) {

@@ -1,10 +1,10 @@
-package dev.ratelimit.web;
+package dev.ratelimit.web.servlet;
 
 import dev.ratelimit.Subject;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
-/** Says whose count a request belongs to. A bean of this type is used by a rule with {@code key: bean:NAME}. */
+/** Resolves the subject of a request. A bean of this type is used by a rule with {@code key: bean:NAME}. */
 @FunctionalInterface
 public interface SubjectResolver {
 

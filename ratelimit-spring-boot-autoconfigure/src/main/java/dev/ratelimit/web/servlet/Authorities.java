@@ -1,9 +1,9 @@
-package dev.ratelimit.web;
+package dev.ratelimit.web.servlet;
 
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.Set;
 
-/** The authorities of whoever is logged in; known only after authentication. */
+/** Knows the authorities of the user of a request, after authentication. */
 @FunctionalInterface
 public interface Authorities {
 

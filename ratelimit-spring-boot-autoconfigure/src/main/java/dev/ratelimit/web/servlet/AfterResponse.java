@@ -1,4 +1,4 @@
-package dev.ratelimit.web;
+package dev.ratelimit.web.servlet;
 
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
@@ -10,8 +10,8 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What waits for the status of the response. The filter runs it when the request is done, asynchronous ones too. Safe
- * for use by many threads; and after the request, which is then another's.
+ * Work that waits for the status of the response. The filter runs it when the request is done, asynchronous ones too. Safe for
+ * use by many threads, also after the request object was recycled.
  */
 public final class AfterResponse {
 
@@ -19,14 +19,13 @@ public final class AfterResponse {
 
     private final List<IntConsumer> work = new ArrayList<>();
 
-    /** Of the response, once it is known. */
+    /** The status, once it is known. */
     private @Nullable Integer known;
 
     private AfterResponse() {}
 
     /**
-     * What waits for the response to this request. The filter is the first to ask, before any other thread can know of
-     * the request: so there is one.
+     * The work of this request. The filter is the first to ask, before any other thread can know the request: so there is one.
      */
     public static AfterResponse of(HttpServletRequest request) {
         AfterResponse waiting = (AfterResponse) request.getAttribute(WAITING);
@@ -54,7 +53,7 @@ public final class AfterResponse {
     /** The chain has returned; {@code failed} if it threw, so that the status is not written yet. */
     void chainReturned(HttpServletRequest request, HttpServletResponse response, boolean failed) {
         if (request.isAsyncStarted()) {
-            // Whether or not anything waits yet: what the asynchronous part calls is added later.
+            // Whether or not anything waits yet: the asynchronous part may add work later.
             request.getAsyncContext().addListener(new OnCompletion(response));
         } else {
             run(failed ? HttpServletResponse.SC_INTERNAL_SERVER_ERROR : response.getStatus());

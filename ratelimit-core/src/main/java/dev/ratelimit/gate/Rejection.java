@@ -1,24 +1,35 @@
-package dev.ratelimit.web;
+package dev.ratelimit.gate;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.LimitDecision;
+import dev.ratelimit.Outcome;
+import dev.ratelimit.Seconds;
 import dev.ratelimit.policy.Response;
+import dev.ratelimit.policy.Rule;
 import java.time.Duration;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Why a request may not pass.
  *
  * @param decision what the limits said, or {@code null} if none was asked
- * @param response how the rule that denied wants it answered
+ * @param rule the name of the rule that rejects, or {@code null} if no rule does
+ * @param response how that rule wants the request answered
  * @param remaining how long the client should wait; zero if waiting does not help, or nothing is known
  */
-public record Rejection(Reason reason, @Nullable Decision decision, Response response, Duration remaining) {
+public record Rejection(
+        Reason reason,
+        @Nullable Decision decision,
+        @Nullable String rule,
+        Response response,
+        Duration remaining) {
 
     /** Why a request may not pass, with the status that is usual for it. */
     public enum Reason {
         /** A limit denied. */
         LIMITED(429),
-        /** No decision could be had, and the failure policy is closed. */
+        /** The store is unavailable, and the failure policy is closed. */
         UNAVAILABLE(503),
         /** A rule says block, or the user is blocked. */
         BLOCKED(403),
@@ -34,9 +45,11 @@ public record Rejection(Reason reason, @Nullable Decision decision, Response res
 
     /** By limits, or by the failure policy. */
     public static Rejection of(Decision decision, Response response) {
+        LimitDecision tightest = decision.tightest();
         return new Rejection(
                 decision.outcome().isDecided() ? Reason.LIMITED : Reason.UNAVAILABLE,
                 decision,
+                tightest == null ? null : tightest.rule(),
                 response,
                 decision.retryAfter());
     }
@@ -46,18 +59,32 @@ public record Rejection(Reason reason, @Nullable Decision decision, Response res
         return of(decision, Response.USUAL);
     }
 
-    /** By a rule, or until a time. */
-    static Rejection blocked(Response response, Duration remaining) {
-        return new Rejection(Reason.BLOCKED, null, response, remaining);
+    /** By a rule that says block. */
+    static Rejection by(Rule rule) {
+        return new Rejection(Reason.BLOCKED, null, rule.name(), rule.response(), Duration.ZERO);
+    }
+
+    /** Of a user who is blocked for that time. */
+    static Rejection blocked(Duration remaining) {
+        return new Rejection(Reason.BLOCKED, null, null, Response.USUAL, remaining);
     }
 
     static Rejection unknownApiKey() {
-        return new Rejection(Reason.UNKNOWN_API_KEY, null, Response.USUAL, Duration.ZERO);
+        return new Rejection(Reason.UNKNOWN_API_KEY, null, null, Response.USUAL, Duration.ZERO);
+    }
+
+    /** The outcome of the request. */
+    public Outcome outcome() {
+        return switch (reason) {
+            case BLOCKED -> Outcome.BLOCKED;
+            case UNKNOWN_API_KEY -> Outcome.UNKNOWN_API_KEY;
+            case LIMITED, UNAVAILABLE -> Objects.requireNonNull(decision).outcome();
+        };
     }
 
     public int status() {
         Integer chosen = response.status();
-        // A failing store is no fault of the client, whatever a rule says of its own denials.
+        // A failing store is no fault of the client, whichever status the rule has for its own denials.
         return chosen != null && reason != Reason.UNAVAILABLE ? chosen : reason.status;
     }
 
@@ -65,7 +92,7 @@ public record Rejection(Reason reason, @Nullable Decision decision, Response res
     public long retryAfterSeconds() {
         Duration least = response.retryAfter();
         Duration longest = least != null && least.compareTo(remaining) > 0 ? least : remaining;
-        long seconds = longest.getSeconds() + (longest.getNano() > 0 ? 1 : 0);
+        long seconds = Seconds.roundedUp(longest);
         return decision == null ? seconds : Math.max(1, seconds);
     }
 }

@@ -1,4 +1,4 @@
-package dev.ratelimit.web;
+package dev.ratelimit.web.servlet;
 
 import dev.ratelimit.RateLimitExceededException;
 import jakarta.servlet.http.HttpServletRequest;
@@ -13,12 +13,10 @@ import org.springframework.web.servlet.ModelAndView;
 /** Turns the exception of an annotated method into the same answer that the filter gives. */
 public final class RateLimitExceptionResolver implements HandlerExceptionResolver, Ordered {
 
-    private final RateLimitHeaders headers;
-    private final RateLimitRejectionHandler rejection;
+    private final RejectionWriter rejections;
 
-    public RateLimitExceptionResolver(RateLimitHeaders headers, RateLimitRejectionHandler rejection) {
-        this.headers = headers;
-        this.rejection = rejection;
+    public RateLimitExceptionResolver(RejectionWriter rejections) {
+        this.rejections = rejections;
     }
 
     @Override
@@ -27,10 +25,8 @@ public final class RateLimitExceptionResolver implements HandlerExceptionResolve
         if (!(exception instanceof RateLimitExceededException exceeded) || response.isCommitted()) {
             return null;
         }
-        response.resetBuffer();
-        headers.write(request, response, exceeded.decision());
         try {
-            rejection.reject(request, response, Rejection.of(exceeded.decision()));
+            rejections.write(request, response, exceeded);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

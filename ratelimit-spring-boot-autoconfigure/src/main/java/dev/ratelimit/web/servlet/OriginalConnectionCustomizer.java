@@ -1,5 +1,6 @@
-package dev.ratelimit.web;
+package dev.ratelimit.web.servlet;
 
+import dev.ratelimit.web.ClientAddresses;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.server.ConnectionFactory;
 import org.eclipse.jetty.server.Connector;
@@ -28,8 +29,8 @@ public final class OriginalConnectionCustomizer implements HttpConfiguration.Cus
     public Request customize(Request request, HttpFields.Mutable responseHeaders) {
         HttpFields headers = request.getHeaders();
         request.setAttribute(
-                ClientAddresses.ORIGINAL,
-                new ClientAddresses.Original(
+                ServletRequests.connectionAttribute(),
+                new ClientAddresses.Connection(
                         Request.getRemoteAddr(request),
                         headers.getValuesList(ClientAddresses.X_FORWARDED_FOR),
                         headers.getValuesList(ClientAddresses.FORWARDED)));

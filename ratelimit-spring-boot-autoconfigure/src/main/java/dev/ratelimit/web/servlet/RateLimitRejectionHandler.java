@@ -1,10 +1,11 @@
-package dev.ratelimit.web;
+package dev.ratelimit.web.servlet;
 
+import dev.ratelimit.gate.Rejection;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 
-/** Writes the answer to a request that may not pass. The headers of the decision are there already. */
+/** Writes the answer to a rejected request. The headers of the decision are set already. */
 @FunctionalInterface
 public interface RateLimitRejectionHandler {
 

@@ -1,4 +1,4 @@
-package dev.ratelimit.web;
+package dev.ratelimit.web.servlet;
 
 import jakarta.servlet.ServletException;
 import java.io.IOException;
@@ -18,7 +18,7 @@ public final class OriginalConnectionValve extends ValveBase {
 
     @Override
     public void invoke(Request request, Response response) throws IOException, ServletException {
-        request.setAttribute(ClientAddresses.ORIGINAL, ClientAddresses.Original.of(request.getRemoteAddr(), request));
+        ServletRequests.keepConnection(request, ServletRequests.connectionOf(request.getRemoteAddr(), request));
         getNext().invoke(request, response);
     }
 }

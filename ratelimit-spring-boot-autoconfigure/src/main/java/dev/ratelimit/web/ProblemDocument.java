@@ -2,10 +2,9 @@ package dev.ratelimit.web;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitDecision;
-import dev.ratelimit.web.Rejection.Reason;
-import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletResponse;
-import java.io.IOException;
+import dev.ratelimit.Seconds;
+import dev.ratelimit.gate.Rejection;
+import dev.ratelimit.gate.Rejection.Reason;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -13,36 +12,34 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers with a problem document (RFC 9457): 429 if a limit denied, 503 if no decision could be had, 403 if a rule
- * blocks, 401 if the API key is not known.
+ * The body of the answer to a rejected request (RFC 9457): 429 if a limit denied, 503 if the store is unavailable, 403 if a
+ * rule blocks, 401 if the API key is not valid.
  */
-public final class ProblemRejectionHandler implements RateLimitRejectionHandler {
+public final class ProblemDocument {
+
+    public static final String CONTENT_TYPE = "application/problem+json";
 
     private static final String TYPES = "https://iana.org/assignments/http-problem-types#";
 
-    @Override
-    public void reject(HttpServletRequest request, HttpServletResponse response, Rejection rejection)
-            throws IOException {
+    private ProblemDocument() {}
+
+    /** The document in JSON. */
+    public static byte[] of(Rejection rejection) {
         Decision decision = rejection.decision();
         Instant penalty = decision == null ? null : decision.penaltyUntil();
         boolean penalised = penalty != null;
         String message = rejection.response().message();
-        String body = json(
-                field("type", type(rejection.reason(), penalised)),
-                field("title", title(rejection.reason(), penalised)),
-                "\"status\":" + rejection.status(),
-                field("detail", message != null ? message : Sentences.detail(rejection)),
-                "\"violated-policies\":" + violated(decision),
-                field("error", error(rejection.reason())),
-                "\"retry_after\":" + rejection.retryAfterSeconds(),
-                "\"penalty_active\":" + penalised,
-                "\"penalty_until\":" + (penalty == null ? "null" : Long.toString(RateLimitHeaders.roundedUp(penalty))));
-        response.setStatus(rejection.status());
-        response.setHeader("Cache-Control", "no-store");
-        response.setContentType("application/problem+json");
-        byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
-        response.setContentLength(bytes.length);
-        response.getOutputStream().write(bytes);
+        return json(
+                        field("type", type(rejection.reason(), penalised)),
+                        field("title", title(rejection.reason(), penalised)),
+                        "\"status\":" + rejection.status(),
+                        field("detail", message != null ? message : Sentences.detail(rejection)),
+                        "\"violated-policies\":" + violated(decision),
+                        field("error", error(rejection.reason())),
+                        "\"retry_after\":" + rejection.retryAfterSeconds(),
+                        "\"penalty_active\":" + penalised,
+                        "\"penalty_until\":" + (penalty == null ? "null" : Long.toString(Seconds.roundedUp(penalty))))
+                .getBytes(StandardCharsets.UTF_8);
     }
 
     private static String type(Reason reason, boolean penalised) {

@@ -1,0 +1,30 @@
+package dev.ratelimit.gate;
+
+import dev.ratelimit.policy.Account;
+import dev.ratelimit.policy.Accounts;
+import dev.ratelimit.policy.ApiKey;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** Knows whether a user is blocked, or the owner of an API key. */
+final class Blocks {
+
+    private final Accounts accounts;
+
+    Blocks(Accounts accounts) {
+        this.accounts = accounts;
+    }
+
+    /** Until when requests of the user, or with the key, are rejected; {@code null} if they are not. */
+    @Nullable
+    Instant blockedUntil(@Nullable String user, @Nullable ApiKey key, Instant now) {
+        Instant ofUser = user == null ? null : blockedUntil(user, now);
+        Instant ofOwner = key == null || key.owner().equals(user) ? null : blockedUntil(key.owner(), now);
+        return ofUser == null || (ofOwner != null && ofOwner.isAfter(ofUser)) ? ofOwner : ofUser;
+    }
+
+    private @Nullable Instant blockedUntil(String user, Instant now) {
+        Account account = accounts.find(user);
+        return account != null && account.isBlocked(now) ? account.blockedUntil() : null;
+    }
+}

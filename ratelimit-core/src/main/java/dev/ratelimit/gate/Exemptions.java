@@ -1,0 +1,76 @@
+package dev.ratelimit.gate;
+
+import dev.ratelimit.policy.AddressRange;
+import dev.ratelimit.policy.IpAddress;
+import dev.ratelimit.policy.PathReadings;
+import dev.ratelimit.policy.RuleBook;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.util.pattern.PathPattern;
+import org.springframework.web.util.pattern.PathPatternParser;
+
+/** The requests that no limit applies to: by authority, by address, by path. */
+public final class Exemptions {
+
+    /** Exempts nobody. */
+    public static final Exemptions NONE =
+            new Exemptions(Set.of(), List.of(), List.of(), List.of(), PathPatternParser.defaultInstance);
+
+    private final Set<String> authorities;
+    private final List<AddressRange> addresses;
+    private final List<AddressRange> trustedProxies;
+    private final List<PathPattern> paths;
+
+    /**
+     * @param trustedProxies are not exempt by their address, since they speak for others
+     * @param paths patterns such as {@code /health/**}
+     */
+    public Exemptions(
+            Set<String> authorities,
+            List<AddressRange> addresses,
+            List<AddressRange> trustedProxies,
+            List<String> paths,
+            PathPatternParser parser) {
+        this.authorities = Set.copyOf(authorities);
+        this.addresses = List.copyOf(addresses);
+        this.trustedProxies = List.copyOf(trustedProxies);
+        this.paths = paths.stream().map(path -> RuleBook.pattern(path, parser)).toList();
+    }
+
+    boolean exempt(Arrival arrival) {
+        return exempts(arrival.path()) || exempts(arrival.address());
+    }
+
+    /** A path is exempt only in all its readings; one that cannot be read has none. */
+    private boolean exempts(PathReadings path) {
+        if (path.all().isEmpty()) {
+            return false;
+        }
+        for (PathPattern pattern : paths) {
+            if (path.all().stream().allMatch(pattern::matches)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean exempts(@Nullable IpAddress address) {
+        return address != null
+                && !addresses.isEmpty()
+                && AddressRange.anyContains(addresses, address)
+                && !AddressRange.anyContains(trustedProxies, address);
+    }
+
+    boolean exempt(Collection<String> granted) {
+        if (!authorities.isEmpty()) {
+            for (String authority : granted) {
+                if (authorities.contains(authority)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,81 @@
+package dev.ratelimit.gate;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.policy.Accounts;
+import dev.ratelimit.policy.Policies;
+import java.time.InstantSource;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Every request walks through here: a real one, one that only asks what remains, and one that is explained. It does no I/O and
+ * is safe for use by many threads; each request has a {@link Visit} of its own.
+ *
+ * <pre>{@code
+ * Visit visit = gate.visit(arrival, Mode.CHARGE);
+ * Step step = visit.arrive();                 // before authentication
+ * while (step instanceof Step.Ask ask) {
+ *     step = visit.answered(limiter.decide(ask.limits()), took);
+ * }
+ * step = visit.identified(identity);          // after it; and so on
+ * RequestRecord record = visit.completed(status, endpoint);
+ * }</pre>
+ */
+public final class Gate {
+
+    /** Why a request walks through. */
+    public enum Mode {
+        /** It is a real request. */
+        CHARGE,
+        /** The caller asks what remains. The walk goes on after a rejection, so that every limit is asked. */
+        PEEK,
+        /** An operator asks what would happen. The walk goes on after a rejection, so that every rule is looked at. */
+        EXPLAIN
+    }
+
+    /**
+     * How unknown API keys are limited.
+     *
+     * @param limit the limit of an address on unknown keys
+     * @param remembered the denial that this instance remembers of a request, or {@code null}
+     */
+    public record KeyGuesses(Limit limit, Function<LimitRequest, @Nullable Decision> remembered) {}
+
+    final Policies policies;
+    final Accounts accounts;
+    final Blocks blocks;
+    final Exemptions exemptions;
+    final Subjects subjects;
+    final @Nullable KeyGuesses guesses;
+    final InstantSource clock;
+
+    /**
+     * @param guesses how unknown API keys are limited, or {@code null} if API keys are not checked
+     */
+    public Gate(
+            Policies policies,
+            Accounts accounts,
+            Exemptions exemptions,
+            Subjects subjects,
+            @Nullable KeyGuesses guesses,
+            InstantSource clock) {
+        this.policies = policies;
+        this.accounts = accounts;
+        this.blocks = new Blocks(accounts);
+        this.exemptions = exemptions;
+        this.subjects = subjects;
+        this.guesses = guesses;
+        this.clock = clock;
+    }
+
+    public Subjects subjects() {
+        return subjects;
+    }
+
+    /** The visit of one request. */
+    public Visit visit(Arrival arrival, Mode mode) {
+        return new Visit(this, arrival, mode);
+    }
+}

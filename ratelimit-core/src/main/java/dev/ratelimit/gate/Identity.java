@@ -1,0 +1,19 @@
+package dev.ratelimit.gate;
+
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What authentication found out.
+ *
+ * @param user the name of the principal, or {@code null} for nobody
+ * @param authorities what was granted
+ */
+public record Identity(@Nullable String user, Set<String> authorities) {
+
+    public static final Identity NOBODY = new Identity(null, Set.of());
+
+    public Identity {
+        authorities = Set.copyOf(authorities);
+    }
+}

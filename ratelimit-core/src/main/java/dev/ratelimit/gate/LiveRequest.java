@@ -1,0 +1,24 @@
+package dev.ratelimit.gate;
+
+import dev.ratelimit.Subject;
+import dev.ratelimit.policy.Rule;
+import dev.ratelimit.policy.SubjectKey;
+import org.jspecify.annotations.Nullable;
+
+/** What only a request that is really there can tell. Each web stack has its own. */
+public interface LiveRequest {
+
+    @Nullable
+    String header(String name);
+
+    /** The id of the session, or {@code null} if there is none. */
+    @Nullable
+    String sessionId();
+
+    /** The subject that a bean or an expression gives, or {@code null}. */
+    @Nullable
+    Subject resolve(Rule rule, SubjectKey key);
+
+    /** Whether the condition of the rule is true. */
+    boolean isTrue(Rule rule);
+}

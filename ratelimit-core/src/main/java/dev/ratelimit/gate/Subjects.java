@@ -1,0 +1,106 @@
+package dev.ratelimit.gate;
+
+import dev.ratelimit.InvalidSettingException;
+import dev.ratelimit.Sha256;
+import dev.ratelimit.Subject;
+import dev.ratelimit.policy.ApiKey;
+import dev.ratelimit.policy.IpAddress;
+import dev.ratelimit.policy.Rule;
+import dev.ratelimit.policy.SubjectKey;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/** Says whose count a request is, by the key of a rule. Where a key finds nobody, it is the client's address. */
+public final class Subjects {
+
+    /** Every IPv6 address is a client of its own. */
+    public static final int WHOLE_ADDRESS = 128;
+
+    private static final String API_KEY_HEADER = "X-API-Key";
+    private static final String UNKNOWN_CLIENT = "unknown";
+
+    private final int ipv6Prefix;
+
+    /** By the key as it is written. */
+    private final Map<String, SubjectKey> keys = new ConcurrentHashMap<>();
+
+    /**
+     * @param ipv6Prefix how many leading bits of an IPv6 address stand for one client
+     */
+    public Subjects(int ipv6Prefix) {
+        if (ipv6Prefix < 1 || ipv6Prefix > WHOLE_ADDRESS) {
+            throw new InvalidSettingException("ipv6-prefix", ipv6Prefix, "write a number from 1 to 128");
+        }
+        this.ipv6Prefix = ipv6Prefix;
+    }
+
+    /** The text that stands for the client: its address, or the network of its IPv6 address. */
+    public String client(@Nullable IpAddress address) {
+        if (address == null) {
+            return UNKNOWN_CLIENT;
+        }
+        return address.isIpv4() ? address.toString() : address.network(ipv6Prefix) + "/" + ipv6Prefix;
+    }
+
+    /** The subject that the client counts as by its address. */
+    public Subject ofAddress(@Nullable IpAddress address) {
+        return Subject.ip(client(address));
+    }
+
+    /** Whose count it is for the rule; {@code null} only if that cannot be known without a live request. */
+    @Nullable
+    Subject of(Rule rule, Visit visit) {
+        SubjectKey key = keyOf(rule);
+        LiveRequest live = visit.live();
+        Subject found = switch (key.kind()) {
+            case USER -> visit.userSubject();
+            case IP -> visit.addressSubject();
+            case USER_AND_IP -> userAndAddress(visit);
+            case API_KEY -> apiKey(visit);
+            case SESSION -> live == null ? null : digest("session", live.sessionId());
+            case HEADER -> live == null ? null : header(key.argument(), live);
+            case BEAN, EXPRESSION -> live == null ? null : live.resolve(rule, key);
+        };
+        if (found != null) {
+            return found;
+        }
+        return live == null && key.kind().needsRequest() ? null : visit.addressSubject();
+    }
+
+    private SubjectKey keyOf(Rule rule) {
+        SubjectKey known = keys.get(rule.key());
+        return known != null
+                ? known
+                : keys.computeIfAbsent(rule.key(), written -> SubjectKey.parse(rule.name(), written));
+    }
+
+    private @Nullable Subject userAndAddress(Visit visit) {
+        Subject user = visit.userSubject();
+        Subject address = visit.addressSubject();
+        if (address == null) {
+            return null;
+        }
+        return (user != null ? user : address).and("ip", client(visit.address()));
+    }
+
+    /** The key that was recognised; where keys are not checked, a digest of the header as it was sent. */
+    private static @Nullable Subject apiKey(Visit visit) {
+        ApiKey known = visit.apiKey();
+        if (known != null) {
+            return known.subject();
+        }
+        LiveRequest live = visit.live();
+        return live == null || visit.checksApiKeys() ? null : digest("api-key", live.header(API_KEY_HEADER));
+    }
+
+    private static @Nullable Subject header(String name, LiveRequest live) {
+        String value = live.header(name);
+        return value == null || value.isBlank() ? null : Subject.of("header", name + "=" + value.strip());
+    }
+
+    /** Secrets are counted by their digest: neither a table nor a log ever holds one. */
+    private static @Nullable Subject digest(String type, @Nullable String secret) {
+        return secret == null || secret.isBlank() ? null : Subject.of(type, Sha256.base64(secret.strip()));
+    }
+}

@@ -1,0 +1,439 @@
+package dev.ratelimit.gate;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.FailurePolicy;
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.Outcome;
+import dev.ratelimit.RequestRecord;
+import dev.ratelimit.RequestRecord.Asked;
+import dev.ratelimit.RequestRecord.Exchange;
+import dev.ratelimit.Subject;
+import dev.ratelimit.gate.Gate.KeyGuesses;
+import dev.ratelimit.gate.Gate.Mode;
+import dev.ratelimit.policy.Action;
+import dev.ratelimit.policy.ApiKey;
+import dev.ratelimit.policy.Caller;
+import dev.ratelimit.policy.IpAddress;
+import dev.ratelimit.policy.Policy;
+import dev.ratelimit.policy.Quota;
+import dev.ratelimit.policy.RequestFacts;
+import dev.ratelimit.policy.Response;
+import dev.ratelimit.policy.Rule;
+import dev.ratelimit.policy.RuleBook;
+import dev.ratelimit.policy.RuleMatch;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request at the {@link Gate}.
+ *
+ * <ol>
+ *   <li>{@link #arrive()}: an exempt path or address passes. An API key that is not valid is counted against the address and
+ *       rejected. The rules that need no user are walked, and their limits asked.
+ *   <li>{@link #answered}: denied, the request is rejected; else it goes on.
+ *   <li>{@link #identified}: an exempt user passes, and a blocked one is rejected. The remaining rules are walked, and their
+ *       limits asked.
+ *   <li>{@link #answered}, as before. If the request is rejected now, its charge on arrival is given back.
+ *   <li>{@link #completed}: the record of the request.
+ * </ol>
+ *
+ * A request that authentication rejects, with 401 or 403, keeps its charge: otherwise no address limit would stop anyone from
+ * guessing. The steps of one request come one after another; records may be added by several threads.
+ */
+public final class Visit {
+
+    private final Gate gate;
+    private final Mode mode;
+    private final Instant at;
+    private Arrival arrival;
+    private @Nullable ApiKey apiKey;
+    private @Nullable Subject addressSubject;
+    private boolean unknownKey;
+
+    private @Nullable Policy policy;
+    private @Nullable RequestFacts facts;
+    private @Nullable RuleMatch match;
+    private Identity identity = Identity.NOBODY;
+    private boolean identified;
+    private @Nullable Caller caller;
+
+    /** The limits that were asked last and are not answered yet, with the rules that brought them in. */
+    private @Nullable LimitRequest asking;
+
+    private List<Rule> askingRules = List.of();
+    private boolean revocable;
+
+    private final List<Asked> asked = new ArrayList<>(2);
+    private boolean exempt;
+    private @Nullable Rejection rejection;
+    private @Nullable Instant blockedUntil;
+    private List<RuleBook.Explanation> explained = List.of();
+
+    Visit(Gate gate, Arrival arrival, Mode mode) {
+        this.gate = gate;
+        this.arrival = arrival;
+        this.mode = mode;
+        this.at = gate.clock.instant();
+    }
+
+    /** What to do with the request before authentication. */
+    public Step arrive() {
+        if (gate.exemptions.exempt(arrival)) {
+            exempt = true;
+            if (mode != Mode.EXPLAIN) {
+                return Step.Pass.AT_ONCE;
+            }
+        }
+        Step withoutValidKey = readApiKey();
+        return withoutValidKey != null ? withoutValidKey : walk();
+    }
+
+    /** A key that is presented while its address has used up its guesses is not even looked at. */
+    private @Nullable Step readApiKey() {
+        Supplier<@Nullable ApiKey> presented = arrival.apiKey();
+        if (presented == null) {
+            return null;
+        }
+        KeyGuesses guesses = gate.guesses;
+        LimitRequest guess = guesses == null || mode != Mode.CHARGE
+                ? null
+                : LimitRequest.of(gate.subjects.ofAddress(arrival.address()), guesses.limit());
+        Decision denied =
+                guess == null || guesses == null ? null : guesses.remembered().apply(guess);
+        if (denied != null) {
+            return reject(Rejection.of(denied));
+        }
+        apiKey = presented.get();
+        if (apiKey != null) {
+            return null;
+        }
+        unknownKey = true;
+        if (guess != null) {
+            return ask(guess, List.of(), false);
+        }
+        Step rejected = reject(Rejection.unknownApiKey());
+        return rejected instanceof Step.Reject ? rejected : null;
+    }
+
+    private Step walk() {
+        RuleMatch found = match();
+        return decide(policy(), found, mode == Mode.CHARGE && found.isOpen());
+    }
+
+    /** Compares the rules with everything that is known before authentication. */
+    private RuleMatch match() {
+        Policy inForce = policy == null ? gate.policies.current() : policy;
+        LiveRequest live = arrival.live();
+        policy = inForce;
+        facts = new RequestFacts(
+                arrival.method(),
+                arrival.preflight(),
+                arrival.path().all(),
+                arrival.address(),
+                apiKey,
+                null,
+                live == null ? null : live::isTrue);
+        match = inForce.rules().match(facts);
+        return match;
+    }
+
+    /**
+     * What to do if the path or the method was replaced between arrival and authentication. Rules that were asked before are
+     * not asked again.
+     */
+    public Step rerouted(Arrival replaced) {
+        arrival = replaced;
+        return exempt ? Step.Pass.AT_ONCE : walk();
+    }
+
+    /**
+     * What to do now that the user is known; also if nobody is. Where an application lets it come before {@link #arrive()}, the
+     * rules that need no user are left to that.
+     */
+    public Step identified(Identity who) {
+        identity = who;
+        identified = true;
+        exempt |= gate.exemptions.exempt(who.authorities());
+        if (mode != Mode.EXPLAIN && exempt) {
+            return Step.Pass.AT_ONCE;
+        }
+        RuleMatch begun = match == null ? match() : match;
+        Instant now = gate.clock.instant();
+        blockedUntil = gate.blocks.blockedUntil(who.user(), apiKey, now);
+        if (blockedUntil != null
+                && reject(Rejection.blocked(Duration.between(now, blockedUntil))) instanceof Step.Reject no) {
+            return no;
+        }
+        if (mode == Mode.EXPLAIN) {
+            explained = policy().rules().explain(facts().with(caller()));
+        }
+        if (!begun.isOpen()) {
+            return Step.Pass.AT_ONCE;
+        }
+        RuleMatch rest = policy().rules().resume(begun, facts().with(caller()));
+        return decide(policy(), rest, false);
+    }
+
+    private Step decide(Policy inForce, RuleMatch found, boolean mayBeGivenBack) {
+        Rule end = found.end();
+        if (end != null && end.action() == Action.BLOCK) {
+            return reject(Rejection.by(end));
+        }
+        LimitRequest limits = limitsOf(inForce, found.rules());
+        return limits == LimitRequest.NONE ? Step.Pass.AT_ONCE : ask(limits, found.rules(), mayBeGivenBack);
+    }
+
+    /**
+     * The limits that the rules ask for, each with its subject. A limit that two rules name for the same subject is asked once,
+     * for the rule of higher priority.
+     */
+    private LimitRequest limitsOf(Policy inForce, List<Rule> rules) {
+        LimitRequest limits = LimitRequest.NONE;
+        FailurePolicy strictest = null;
+        for (Rule rule : rules) {
+            for (Counted counted : countedBy(inForce, rule)) {
+                Subject subject = counted.subject();
+                if (subject == null || wasAsked(subject, counted.limit())) {
+                    continue;
+                }
+                if (rule.action() == Action.SHADOW) {
+                    limits = limits.shadow(subject, counted.limit(), rule.name());
+                } else if (!limits.asks(subject, counted.limit().name())) {
+                    limits = limits.and(subject, counted.limit()).rule(rule.name());
+                    strictest = strictest == null ? rule.onFailure() : strictest.and(rule.onFailure());
+                }
+            }
+        }
+        return strictest == null ? limits : limits.onFailure(strictest);
+    }
+
+    /**
+     * A limit of a rule, and whose count it is.
+     *
+     * @param subject {@code null} if that cannot be known without a live request
+     */
+    public record Counted(Limit limit, @Nullable Subject subject) {}
+
+    /** The limits that a rule asks for in this visit. */
+    public List<Counted> counted(Rule rule) {
+        return countedBy(policy(), rule);
+    }
+
+    private List<Counted> countedBy(Policy inForce, Rule rule) {
+        Subject ofRule = gate.subjects.of(rule, this);
+        List<Limit> asksFor = inForce.limitsOf(rule, caller);
+        List<Counted> counted = new ArrayList<>(asksFor.size());
+        for (Limit limit : asksFor) {
+            Subject ofQuota = caller != null && Quota.isOf(limit) ? caller.quotaSubject(addressSubject()) : ofRule;
+            counted.add(new Counted(limit, ofQuota));
+        }
+        return counted;
+    }
+
+    private boolean wasAsked(Subject subject, Limit limit) {
+        for (Asked one : asked) {
+            if (one.request().asks(subject, limit.name())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private Step ask(LimitRequest limits, List<Rule> rules, boolean mayBeGivenBack) {
+        LimitRequest recorded = limits.recordedByCaller();
+        asking = recorded;
+        askingRules = rules;
+        revocable |= mayBeGivenBack;
+        return new Step.Ask(recorded, mayBeGivenBack);
+    }
+
+    /** What to do now that the limits were asked. */
+    public Step answered(Decision decision, Duration took) {
+        LimitRequest limits = Objects.requireNonNull(asking, "nothing was asked");
+        asking = null;
+        add(limits, decision, took);
+        if (unknownKey && askingRules.isEmpty()) {
+            return reject(
+                    decision.outcome().isDecided() && !decision.allowed()
+                            ? Rejection.of(decision)
+                            : Rejection.unknownApiKey());
+        }
+        return decision.allowed()
+                ? new Step.Pass(decision.delay())
+                : reject(Rejection.of(decision, responseOf(decision)));
+    }
+
+    /** As the rule wants it that brought in the limit with the longest wait. */
+    private Response responseOf(Decision decision) {
+        var tightest = decision.tightest();
+        for (Rule rule : askingRules) {
+            if (tightest != null && rule.name().equals(tightest.rule())) {
+                return rule.response();
+            }
+        }
+        return Response.USUAL;
+    }
+
+    private Step reject(Rejection no) {
+        if (rejection == null && !exempt) {
+            rejection = no;
+        }
+        return mode == Mode.CHARGE ? new Step.Reject(no, revocable && identified) : Step.Pass.AT_ONCE;
+    }
+
+    /** Adds a decision of {@code @RateLimited} to the record of the request. */
+    public synchronized void add(LimitRequest request, Decision decision, Duration took) {
+        asked.add(new Asked(request, decision, took));
+    }
+
+    /** A method that the request called was denied. */
+    public synchronized void denied(Decision decision) {
+        if (rejection == null) {
+            rejection = Rejection.of(decision);
+        }
+    }
+
+    /**
+     * The record of the request, once it was answered.
+     *
+     * @param status that of the response; zero if there is none
+     * @param endpoint the pattern of the handler, or {@code null} if there is none
+     */
+    public synchronized RequestRecord completed(int status, @Nullable String endpoint) {
+        Rejection no = rejection;
+        Duration took = Duration.ZERO;
+        Outcome worst = Outcome.ALLOWED;
+        for (Asked one : asked) {
+            took = took.plus(one.took());
+            Outcome outcome = one.decision().outcome();
+            worst = outcome.compareTo(worst) > 0 ? outcome : worst;
+        }
+        Exchange exchange = new Exchange(
+                arrival.method(),
+                endpoint,
+                status,
+                arrival.address() == null ? null : arrival.address().toString(),
+                userName(identity),
+                apiKey == null ? null : apiKey.id(),
+                caller == null ? null : caller.tier());
+        return new RequestRecord(
+                no != null ? no.outcome() : exempt ? Outcome.EXEMPT : worst,
+                no == null,
+                no == null ? null : no.rule(),
+                asked,
+                exchange,
+                at,
+                took);
+    }
+
+    /** Why the request is rejected, or {@code null}. */
+    public @Nullable Rejection rejection() {
+        return rejection;
+    }
+
+    /** Whether no limit applies to the request. */
+    public boolean isExempt() {
+        return exempt;
+    }
+
+    /** Whether no limit applies to the request if that user sends it. */
+    public boolean isExempt(Identity who) {
+        return exempt || gate.exemptions.exempt(arrival) || gate.exemptions.exempt(who.authorities());
+    }
+
+    /** The subject that the request counts as if that user sends it: the user, else the owner of its API key, else the address. */
+    public Subject subject(Identity who) {
+        Subject user = user(who);
+        return user != null ? user : gate.subjects.ofAddress(arrival.address());
+    }
+
+    /** The decisions so far, in their order. */
+    public synchronized List<Decision> decisions() {
+        return asked.stream().map(Asked::decision).toList();
+    }
+
+    /** Every rule and whether it applies, in an explained visit once the user is known. */
+    public List<RuleBook.Explanation> explained() {
+        return explained;
+    }
+
+    /** Until when the user is blocked, or {@code null}. */
+    public @Nullable Instant blockedUntil() {
+        return blockedUntil;
+    }
+
+    /** The sender of the request, by what is known of it so far. */
+    public Caller caller() {
+        if (caller == null) {
+            caller = caller(identity);
+        }
+        return caller;
+    }
+
+    /** The sender of the request if it is that user. */
+    public Caller caller(Identity who) {
+        Policy inForce = policy == null ? gate.policies.current() : policy;
+        return inForce.tiers().caller(who.user(), who.authorities(), apiKey, gate.accounts);
+    }
+
+    public @Nullable ApiKey apiKey() {
+        return apiKey;
+    }
+
+    /** Whether the request presented an API key that is not valid. */
+    public boolean hasUnknownKey() {
+        return unknownKey;
+    }
+
+    @Nullable
+    IpAddress address() {
+        return arrival.address();
+    }
+
+    @Nullable
+    LiveRequest live() {
+        return arrival.live();
+    }
+
+    boolean checksApiKeys() {
+        return gate.guesses != null;
+    }
+
+    /** The name of the user, else of the owner of the API key. */
+    private @Nullable String userName(Identity who) {
+        return who.user() != null ? who.user() : apiKey != null ? apiKey.owner() : null;
+    }
+
+    private @Nullable Subject user(Identity who) {
+        String name = userName(who);
+        return name == null || name.isBlank() ? null : Subject.user(name.strip());
+    }
+
+    @Nullable
+    Subject userSubject() {
+        return user(identity);
+    }
+
+    /** The subject of the address; {@code null} only if it is not known and there is no live request. */
+    @Nullable
+    Subject addressSubject() {
+        if (addressSubject == null && (arrival.live() != null || arrival.address() != null)) {
+            addressSubject = gate.subjects.ofAddress(arrival.address());
+        }
+        return addressSubject;
+    }
+
+    private Policy policy() {
+        return Objects.requireNonNull(policy, "arrive() comes first");
+    }
+
+    private RequestFacts facts() {
+        return Objects.requireNonNull(facts, "arrive() comes first");
+    }
+}

@@ -1,0 +1,8 @@
+/**
+ * The one walk of a request past all limits and rules. It does no I/O: it says what to ask the limiter next and is told the
+ * answer. The web filters, {@code @RateLimited}, usage and explain are adapters around it.
+ */
+@NullMarked
+package dev.ratelimit.gate;
+
+import org.jspecify.annotations.NullMarked;

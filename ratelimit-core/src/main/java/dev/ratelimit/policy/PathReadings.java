@@ -1,0 +1,97 @@
+package dev.ratelimit.policy;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import org.springframework.http.server.PathContainer;
+import org.springframework.web.util.UriUtils;
+
+/**
+ * The path of a request within the application, in every way that something behind the limits may read it:
+ *
+ * <ol>
+ *   <li>Spring reads it as it was sent;
+ *   <li>other servlets, and MVC's older matcher, see what the container made of it, without {@code ..} and {@code //};
+ *   <li>either may ignore a slash at the end.
+ * </ol>
+ *
+ * A rule applies if it matches one of these, and a path is exempt only if all of them are. So no spelling of a path reaches a
+ * handler and bypasses its rule.
+ */
+public record PathReadings(List<PathContainer> all) {
+
+    public PathReadings {
+        all = List.copyOf(all);
+    }
+
+    /**
+     * The readings of a path that a container has received.
+     *
+     * @param sent as Spring reads it
+     * @param asContainer as the container reads it: decoded and normalised
+     */
+    public static PathReadings of(PathContainer sent, String asContainer) {
+        if (isPlain(sent.value()) && sent.value().equals(asContainer)) {
+            return new PathReadings(List.of(sent));
+        }
+        List<PathContainer> readings = new ArrayList<>(4);
+        add(readings, sent);
+        add(readings, PathContainer.parsePath(UriUtils.encodePath(asContainer, StandardCharsets.UTF_8)));
+        return new PathReadings(readings);
+    }
+
+    /**
+     * The readings of a path that is written down, as if a request with it had come.
+     *
+     * @throws IllegalArgumentException if no server would accept it
+     */
+    public static PathReadings of(String path) {
+        return of(PathContainer.parsePath(path), normalised(path));
+    }
+
+    /** As a container does it: without parameters, decoded, and with dots and double slashes resolved. */
+    private static String normalised(String path) {
+        if (path.indexOf('%') < 0 && path.indexOf(';') < 0 && !path.contains("//") && !path.contains("/.")) {
+            return path;
+        }
+        Deque<String> segments = new ArrayDeque<>();
+        String last = "";
+        for (String sent : path.split("/", -1)) {
+            int parameters = sent.indexOf(';');
+            last = UriUtils.decode(parameters < 0 ? sent : sent.substring(0, parameters), StandardCharsets.UTF_8);
+            if (last.equals("..")) {
+                if (segments.isEmpty()) {
+                    throw new IllegalArgumentException("the path '" + path + "' leads above the application; write one"
+                            + " that stays within it, as in /api/games");
+                }
+                segments.removeLast();
+            } else if (!last.isEmpty() && !last.equals(".")) {
+                segments.addLast(last);
+            }
+        }
+        boolean slashAtEnd = last.isEmpty() || last.equals(".") || last.equals("..");
+        String joined = "/" + String.join("/", segments);
+        return slashAtEnd && joined.length() > 1 ? joined + "/" : joined;
+    }
+
+    private static boolean isPlain(String path) {
+        return path.indexOf('%') < 0 && path.indexOf(';') < 0 && (path.length() == 1 || !path.endsWith("/"));
+    }
+
+    private static void add(List<PathContainer> readings, PathContainer path) {
+        int elements = path.elements().size();
+        if (elements > 0 && !readings.contains(path)) {
+            readings.add(path);
+        }
+        if (elements > 1 && path.elements().get(elements - 1) instanceof PathContainer.Separator) {
+            add(readings, path.subPath(0, elements - 1));
+        }
+    }
+
+    /** The path as it was sent. */
+    public String sent() {
+        return all.isEmpty() ? "" : all.get(0).value();
+    }
+}

@@ -1,0 +1,49 @@
+package dev.ratelimit.web;
+
+import java.security.Principal;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.context.expression.BeanFactoryResolver;
+import org.springframework.expression.BeanResolver;
+import org.springframework.expression.Expression;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.expression.spel.support.StandardEvaluationContext;
+
+/**
+ * Expressions of the configuration and of annotations. They see {@code @beans}, and in a web request {@code #request},
+ * {@code #principal} and {@code #client} (the address). Text from a database is never parsed as an expression.
+ */
+public final class Expressions {
+
+    private static final SpelExpressionParser PARSER = new SpelExpressionParser();
+
+    private final Map<String, Expression> parsed = new ConcurrentHashMap<>();
+    private final BeanResolver beans;
+
+    public Expressions(BeanFactory beans) {
+        this.beans = new BeanFactoryResolver(beans);
+    }
+
+    /** Parses an expression; {@link org.springframework.expression.ParseException} if it is malformed. */
+    public static Expression parse(String expression) {
+        return PARSER.parseExpression(expression);
+    }
+
+    /** Evaluates an expression over a web request. */
+    public <T> @Nullable T value(
+            String expression, Object request, @Nullable Principal principal, String client, Class<T> type) {
+        StandardEvaluationContext context = new StandardEvaluationContext();
+        prepare(context, request, client);
+        context.setVariable("principal", principal);
+        return parsed.computeIfAbsent(expression, Expressions::parse).getValue(context, type);
+    }
+
+    /** Lets expressions see beans, the request and the client. */
+    public void prepare(StandardEvaluationContext context, @Nullable Object request, @Nullable String client) {
+        context.setBeanResolver(beans);
+        context.setVariable("request", request);
+        context.setVariable("client", client);
+    }
+}

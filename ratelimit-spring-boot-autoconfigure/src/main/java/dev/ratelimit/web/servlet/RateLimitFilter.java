@@ -1,0 +1,106 @@
+package dev.ratelimit.web.servlet;
+
+import dev.ratelimit.RateLimitExceededException;
+import dev.ratelimit.gate.Rejection;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.filter.OncePerRequestFilter;
+
+/**
+ * Leads a request through the gate, once, however often it is dispatched. There are two of these filters: one before
+ * authentication, where the request arrives, and one after it, where its user is known.
+ */
+public final class RateLimitFilter extends OncePerRequestFilter {
+
+    /** When a filter decides. */
+    public enum Phase {
+        BEFORE_AUTHENTICATION,
+        AFTER_AUTHENTICATION
+    }
+
+    private final Phase phase;
+    private final ServletGate gate;
+
+    public RateLimitFilter(Phase phase, ServletGate gate) {
+        this.phase = phase;
+        this.gate = gate;
+    }
+
+    /** Both filters must run, so each remembers under a name of its own that it did. */
+    @Override
+    protected String getAlreadyFilteredAttributeName() {
+        return RateLimitFilter.class.getName() + "." + phase;
+    }
+
+    @Override
+    protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+            throws ServletException, IOException {
+        try {
+            ServletVisit known = ServletVisit.of(request);
+            ServletVisit visit = known == null ? gate.begin(request) : known;
+            Rejection rejection = phase == Phase.BEFORE_AUTHENTICATION
+                    ? gate.arrive(visit, response)
+                    : gate.identify(visit, request, response);
+            if (visit.isRecorded()) {
+                passOrReject(request, response, chain, rejection);
+            } else {
+                visit.recordedByFilter();
+                record(visit, request, response, chain, rejection);
+            }
+        } catch (ServletPath.UnreadableException e) {
+            response.sendError(HttpServletResponse.SC_BAD_REQUEST);
+        }
+    }
+
+    private void passOrReject(
+            HttpServletRequest request, HttpServletResponse response, FilterChain chain, @Nullable Rejection rejection)
+            throws ServletException, IOException {
+        if (rejection == null) {
+            chain.doFilter(request, response);
+        } else {
+            gate.rejections().write(request, response, rejection);
+        }
+    }
+
+    /** The outer of the two filters: once the chain returns, Spring Security has written its answer to an exception. */
+    private void record(
+            ServletVisit visit,
+            HttpServletRequest request,
+            HttpServletResponse response,
+            FilterChain chain,
+            @Nullable Rejection rejection)
+            throws ServletException, IOException {
+        AfterResponse afterResponse = AfterResponse.of(request);
+        afterResponse.add(status -> gate.publish(visit, status));
+        boolean failed = true;
+        try {
+            passOrReject(request, response, chain, rejection);
+            failed = false;
+        } catch (RateLimitExceededException e) {
+            reject(request, response, e);
+            failed = false;
+        } catch (ServletException e) {
+            if (!(e.getRootCause() instanceof RateLimitExceededException exceeded)) {
+                throw e;
+            }
+            reject(request, response, exceeded);
+            failed = false;
+        } finally {
+            visit.noteEndpoint(request);
+            afterResponse.chainReturned(request, response, failed);
+        }
+    }
+
+    /** A limited method was called outside of Spring MVC, which would have answered itself. */
+    private void reject(HttpServletRequest request, HttpServletResponse response, RateLimitExceededException exceeded)
+            throws IOException {
+        if (response.isCommitted()) {
+            throw exceeded;
+        }
+        gate.rejections().write(request, response, exceeded);
+    }
+}

@@ -1,0 +1,51 @@
+package dev.ratelimit.web.servlet;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.RateLimitExceededException;
+import dev.ratelimit.gate.Rejection;
+import dev.ratelimit.web.ApiKeySource;
+import dev.ratelimit.web.RateLimitHeaders;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Answers rejected requests, whoever rejects them: the filters, or a method with {@code @RateLimited}.
+ *
+ * @param headers the headers of every decision
+ * @param handler writes the body
+ * @param apiKeys where API keys are read from, or {@code null} if they are not
+ */
+public record RejectionWriter(
+        RateLimitHeaders headers,
+        RateLimitRejectionHandler handler,
+        @Nullable ApiKeySource apiKeys) {
+
+    void write(HttpServletRequest request, HttpServletResponse response, Rejection rejection) throws IOException {
+        if (rejection.reason() == Rejection.Reason.UNKNOWN_API_KEY && apiKeys != null) {
+            response.setHeader("WWW-Authenticate", apiKeys.challenge());
+        }
+        if (rejection.retryAfterSeconds() > 0) {
+            response.setHeader("Retry-After", Long.toString(rejection.retryAfterSeconds()));
+        }
+        handler.reject(request, response, rejection);
+    }
+
+    /** Answers a request in which a limited method was denied. */
+    void write(HttpServletRequest request, HttpServletResponse response, RateLimitExceededException exceeded)
+            throws IOException {
+        response.resetBuffer();
+        List<Decision> decisions = new ArrayList<>();
+        ServletVisit visit = ServletVisit.of(request);
+        if (visit != null) {
+            visit.visit.denied(exceeded.decision());
+            decisions.addAll(visit.visit.decisions());
+        }
+        decisions.add(exceeded.decision());
+        headers.write(decisions, response::setHeader);
+        write(request, response, Rejection.of(exceeded.decision()));
+    }
+}

@@ -1,0 +1,182 @@
+package dev.ratelimit.web.servlet;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.DecisionListener;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.Listeners;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.RequestRecord;
+import dev.ratelimit.gate.Arrival;
+import dev.ratelimit.gate.Gate;
+import dev.ratelimit.gate.Identity;
+import dev.ratelimit.gate.Rejection;
+import dev.ratelimit.gate.Step;
+import dev.ratelimit.gate.Visit;
+import dev.ratelimit.policy.PathReadings;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** Leads servlet requests through the gate: asks the limiter, writes the headers, and keeps the visit with the request. */
+public final class ServletGate {
+
+    private final Gate gate;
+    private final ServletRequests requests;
+    private final RateLimiter limiter;
+    private final RejectionWriter rejections;
+    private final Listeners<DecisionListener> listeners;
+
+    public ServletGate(
+            Gate gate,
+            ServletRequests requests,
+            RateLimiter limiter,
+            RejectionWriter rejections,
+            List<DecisionListener> listeners) {
+        this.gate = gate;
+        this.requests = requests;
+        this.limiter = limiter;
+        this.rejections = rejections;
+        this.listeners = new Listeners<>(listeners);
+    }
+
+    RejectionWriter rejections() {
+        return rejections;
+    }
+
+    /** Begins the visit of a request. */
+    ServletVisit begin(HttpServletRequest request) throws ServletPath.UnreadableException {
+        return begin(request, ServletPath.of(request).readings());
+    }
+
+    private ServletVisit begin(HttpServletRequest request, PathReadings path) {
+        Visit visit = gate.visit(requests.arrival(request, path), Gate.Mode.CHARGE);
+        ServletVisit begun = new ServletVisit(visit, path, request.getMethod());
+        begun.keepWith(request);
+        return begun;
+    }
+
+    /** The visit of the request; a new one if no filter has begun one. */
+    public Visit visitOf(HttpServletRequest request) {
+        ServletVisit known = ServletVisit.of(request);
+        if (known != null) {
+            return known.visit;
+        }
+        try {
+            return begin(request).visit;
+        } catch (ServletPath.UnreadableException e) {
+            return begin(request, new PathReadings(List.of())).visit;
+        }
+    }
+
+    /** Whether the decisions of the request are published with its record, so that the limiter need not record them. */
+    public boolean isRecorded(HttpServletRequest request) {
+        ServletVisit visit = ServletVisit.of(request);
+        return visit != null && visit.isRecorded();
+    }
+
+    /** The user of the request, as far as authentication knows it now. */
+    public Identity identityOf(HttpServletRequest request) {
+        return requests.identity(request);
+    }
+
+    /** The text that stands for the client: its address, or the network of its IPv6 address. */
+    public String clientOf(HttpServletRequest request) {
+        return requests.clientOf(request);
+    }
+
+    /** Why the request may not pass on arrival, or {@code null}. */
+    @Nullable
+    Rejection arrive(ServletVisit visit, HttpServletResponse response) throws InterruptedIOException {
+        return follow(visit.visit.arrive(), visit, response);
+    }
+
+    /** Why the request may not pass now that its user is known, or {@code null}. */
+    @Nullable
+    Rejection identify(ServletVisit visit, HttpServletRequest request, HttpServletResponse response)
+            throws InterruptedIOException, ServletPath.UnreadableException {
+        PathReadings path = ServletPath.of(request).readings();
+        if (visit.isRerouted(request, path)) {
+            Rejection rejection = follow(visit.visit.rerouted(requests.arrival(request, path)), visit, response);
+            if (rejection != null) {
+                return rejection;
+            }
+        }
+        return follow(visit.visit.identified(requests.identity(request)), visit, response);
+    }
+
+    private @Nullable Rejection follow(Step first, ServletVisit visit, HttpServletResponse response)
+            throws InterruptedIOException {
+        Step step = first;
+        while (step instanceof Step.Ask ask) {
+            long start = System.nanoTime();
+            Decision decision =
+                    ask.revocable() ? visit.charged(limiter.charge(ask.limits())) : limiter.decide(ask.limits());
+            step = visit.visit.answered(decision, Duration.ofNanos(System.nanoTime() - start));
+            if (!visit.visit.hasUnknownKey()) {
+                rejections.headers().write(visit.visit.decisions(), response::setHeader);
+            }
+        }
+        if (step instanceof Step.Reject reject) {
+            if (reject.giveBack()) {
+                visit.giveBack();
+            }
+            return reject.rejection();
+        }
+        if (step instanceof Step.Pass pass) {
+            awaitTurn(pass.delay());
+        }
+        return null;
+    }
+
+    private static void awaitTurn(Duration delay) throws InterruptedIOException {
+        try {
+            TimeUnit.NANOSECONDS.sleep(delay.toNanos());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while a request waited for its turn");
+        }
+    }
+
+    /** A method with {@code @RateLimited} was decided during the request. */
+    public void decided(
+            HttpServletRequest request,
+            @Nullable HttpServletResponse response,
+            LimitRequest limits,
+            Decision decision,
+            Duration took) {
+        Visit visit = visitOf(request);
+        visit.add(limits, decision, took);
+        if (decision.allowed() && response != null) {
+            rejections.headers().write(visit.decisions(), response::setHeader);
+        }
+    }
+
+    /** Runs the whole walk at once and charges nothing. */
+    Visit peek(HttpServletRequest request, String method, PathReadings path) {
+        Arrival arrival =
+                requests.arrival(request, method, path, visitOf(request).apiKey());
+        Visit visit = gate.visit(arrival, Gate.Mode.PEEK);
+        peek(visit, visit.arrive());
+        peek(visit, visit.identified(requests.identity(request)));
+        return visit;
+    }
+
+    private void peek(Visit visit, Step first) {
+        Step step = first;
+        while (step instanceof Step.Ask ask) {
+            step = visit.answered(limiter.peek(ask.limits()), Duration.ZERO);
+        }
+    }
+
+    /** Tells listeners about the request, once its response is complete. */
+    void publish(ServletVisit visit, int status) {
+        if (!listeners.isEmpty()) {
+            RequestRecord record = visit.visit.completed(status, visit.endpoint());
+            listeners.tell(listener -> listener.recorded(record));
+        }
+    }
+}

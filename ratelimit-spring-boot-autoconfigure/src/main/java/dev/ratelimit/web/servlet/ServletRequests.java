@@ -1,0 +1,255 @@
+package dev.ratelimit.web.servlet;
+
+import dev.ratelimit.Subject;
+import dev.ratelimit.gate.Arrival;
+import dev.ratelimit.gate.Identity;
+import dev.ratelimit.gate.LiveRequest;
+import dev.ratelimit.gate.Subjects;
+import dev.ratelimit.policy.Action;
+import dev.ratelimit.policy.ApiKey;
+import dev.ratelimit.policy.ApiKeys;
+import dev.ratelimit.policy.InvalidRuleException;
+import dev.ratelimit.policy.IpAddress;
+import dev.ratelimit.policy.PathReadings;
+import dev.ratelimit.policy.Rule;
+import dev.ratelimit.policy.SubjectKey;
+import dev.ratelimit.policy.SubjectKey.Kind;
+import dev.ratelimit.web.ApiKeySource;
+import dev.ratelimit.web.ClientAddresses;
+import dev.ratelimit.web.ClientAddresses.Connection;
+import dev.ratelimit.web.Expressions;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import jakarta.servlet.http.HttpSession;
+import java.security.Principal;
+import java.util.Collections;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanNotOfRequiredTypeException;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
+import org.springframework.expression.Expression;
+import org.springframework.expression.ParseException;
+import org.springframework.web.cors.CorsUtils;
+
+/** Reads servlet requests for the gate: the client, the path, the API key, the user, and the answers of beans and expressions. */
+public final class ServletRequests {
+
+    private static final Logger log = LoggerFactory.getLogger(ServletRequests.class);
+
+    /** Where a listener on the connection leaves it as it was before the container read the headers. */
+    private static final String CONNECTION = ServletRequests.class.getName() + ".CONNECTION";
+
+    /**
+     * How API keys are read.
+     *
+     * @param keys recognises them
+     */
+    public record KeyReader(ApiKeySource source, ApiKeys keys) {}
+
+    private final ClientAddresses addresses;
+    private final Subjects subjects;
+    private final Authorities authorities;
+    private final Expressions expressions;
+    private final BeanFactory beans;
+    private final @Nullable KeyReader apiKeys;
+
+    /** By the key of a rule as it is written. */
+    private final Map<String, SubjectResolver> resolvers = new ConcurrentHashMap<>();
+
+    /**
+     * @param apiKeys how API keys are read, or {@code null} if they are not
+     */
+    public ServletRequests(
+            ClientAddresses addresses,
+            Subjects subjects,
+            Authorities authorities,
+            Expressions expressions,
+            BeanFactory beans,
+            @Nullable KeyReader apiKeys) {
+        this.addresses = addresses;
+        this.subjects = subjects;
+        this.authorities = authorities;
+        this.expressions = expressions;
+        this.beans = beans;
+        this.apiKeys = apiKeys;
+    }
+
+    /** Finds mistakes in rules that only show here: beans that do not exist, and malformed expressions. */
+    public void require(Iterable<Rule> rules) {
+        for (Rule rule : rules) {
+            SubjectKey key = SubjectKey.parse(rule.name(), rule.key());
+            if (key.kind() == Kind.BEAN || key.kind() == Kind.EXPRESSION) {
+                resolvers.computeIfAbsent(rule.key(), written -> resolver(rule, key));
+            }
+            String condition = rule.conditions().expression();
+            if (condition != null) {
+                require(rule, "condition", condition);
+            }
+        }
+    }
+
+    private void require(Rule rule, String property, String expression) {
+        try {
+            Expression unused = Expressions.parse(expression);
+        } catch (ParseException e) {
+            throw new InvalidRuleException(
+                    rule.name(), property, expression, "write a valid expression: " + e.getMessage());
+        }
+    }
+
+    Arrival arrival(HttpServletRequest request, PathReadings path) {
+        String secret = apiKeys == null ? null : apiKeys.source().secretOf(request::getHeader);
+        ApiKeys keys = apiKeys == null ? null : apiKeys.keys();
+        Supplier<@Nullable ApiKey> apiKey = secret == null || keys == null ? null : () -> keys.recognise(secret);
+        return new Arrival(
+                request.getMethod(),
+                CorsUtils.isPreFlightRequest(request),
+                path,
+                addressOf(request),
+                apiKey,
+                new Live(request));
+    }
+
+    /** As if the request were of that method and path, with the API key that was recognised. */
+    Arrival arrival(HttpServletRequest request, String method, PathReadings path, @Nullable ApiKey apiKey) {
+        return new Arrival(
+                method, false, path, addressOf(request), apiKey == null ? null : () -> apiKey, new Live(request));
+    }
+
+    Identity identity(HttpServletRequest request) {
+        Principal principal = request.getUserPrincipal();
+        return new Identity(principal == null ? null : principal.getName(), authorities.of(request));
+    }
+
+    @Nullable
+    IpAddress addressOf(HttpServletRequest request) {
+        return addresses.addressOf(connectionOf(request));
+    }
+
+    String clientOf(HttpServletRequest request) {
+        return subjects.client(addressOf(request));
+    }
+
+    /** Keeps the connection as it is now, before anything replaces the address or the headers. */
+    static void keepConnection(ServletRequest request, Connection connection) {
+        request.setAttribute(CONNECTION, connection);
+    }
+
+    /** The name of the attribute, for containers that set it before there is a servlet request. */
+    static String connectionAttribute() {
+        return CONNECTION;
+    }
+
+    private static Connection connectionOf(HttpServletRequest request) {
+        if (request.getAttribute(CONNECTION) instanceof Connection kept) {
+            return kept;
+        }
+        HttpServletRequest bare = request;
+        while (bare instanceof HttpServletRequestWrapper wrapper) {
+            ServletRequest wrapped = wrapper.getRequest();
+            if (!(wrapped instanceof HttpServletRequest http)) {
+                break;
+            }
+            bare = http;
+        }
+        return connectionOf(bare.getRemoteAddr(), bare);
+    }
+
+    static Connection connectionOf(@Nullable String peer, HttpServletRequest request) {
+        return new Connection(
+                peer,
+                Collections.list(request.getHeaders(ClientAddresses.X_FORWARDED_FOR)),
+                Collections.list(request.getHeaders(ClientAddresses.FORWARDED)));
+    }
+
+    private SubjectResolver resolver(Rule rule, SubjectKey key) {
+        return key.kind() == Kind.BEAN ? bean(rule, key.argument()) : expression(rule, key.argument());
+    }
+
+    private SubjectResolver bean(Rule rule, String name) {
+        try {
+            return beans.getBean(name, SubjectResolver.class);
+        } catch (NoSuchBeanDefinitionException | BeanNotOfRequiredTypeException e) {
+            throw new InvalidRuleException(
+                    rule.name(),
+                    "key",
+                    rule.key(),
+                    "name a bean of type " + SubjectResolver.class.getName() + " that exists");
+        }
+    }
+
+    private SubjectResolver expression(Rule rule, String expression) {
+        require(rule, "key", expression);
+        return request -> {
+            try {
+                Object value = value(expression, request, Object.class);
+                return value == null || value.toString().isBlank()
+                        ? null
+                        : Subject.of("key", value.toString().strip());
+            } catch (RuntimeException e) {
+                log.warn("Counting a request by its address: the key {} failed: {}", expression, e.getMessage());
+                return null;
+            }
+        };
+    }
+
+    private <T> @Nullable T value(String expression, HttpServletRequest request, Class<T> type) {
+        return expressions.value(expression, request, request.getUserPrincipal(), clientOf(request), type);
+    }
+
+    /** A request that is being served. */
+    private final class Live implements LiveRequest {
+
+        private final HttpServletRequest request;
+
+        private Live(HttpServletRequest request) {
+            this.request = request;
+        }
+
+        @Override
+        public @Nullable String header(String name) {
+            return request.getHeader(name);
+        }
+
+        @Override
+        public @Nullable String sessionId() {
+            HttpSession session = request.getSession(false);
+            return session == null ? null : session.getId();
+        }
+
+        @Override
+        public @Nullable Subject resolve(Rule rule, SubjectKey key) {
+            SubjectResolver resolver = resolvers.get(rule.key());
+            if (resolver == null) {
+                resolver = resolvers.computeIfAbsent(rule.key(), written -> resolver(rule, key));
+            }
+            return resolver.resolve(request);
+        }
+
+        /**
+         * A condition that fails is false for a rule that allows or blocks, and true for one that counts: so it neither opens a
+         * way around the limits, nor shuts everybody out.
+         */
+        @Override
+        public boolean isTrue(Rule rule) {
+            String condition = rule.conditions().expression();
+            if (condition == null) {
+                return true;
+            }
+            try {
+                return Boolean.TRUE.equals(value(condition, request, Boolean.class));
+            } catch (RuntimeException e) {
+                boolean counts = rule.action() == Action.THROTTLE || rule.action() == Action.SHADOW;
+                log.warn(
+                        "Taking the condition of rule '{}' for {}: it failed: {}", rule.name(), counts, e.getMessage());
+                return counts;
+            }
+        }
+    }
+}
