@@ -375,6 +375,11 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         }
     }
 
+    /** A charge was given back: a denial of the subject no longer holds. */
+    void freed(StateKey key) {
+        memory.denials.clear(key);
+    }
+
     boolean isCurrent(Limit limit) {
         return resolution.isCurrent(limit);
     }

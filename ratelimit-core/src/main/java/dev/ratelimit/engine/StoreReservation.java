@@ -59,7 +59,9 @@ final class StoreReservation implements Reservation {
 
     @Override
     public boolean giveBack() {
-        return settle(0, true);
+        boolean done = settle(0, true);
+        demands.forEach(demand -> limiter.freed(demand.key()));
+        return done;
     }
 
     @Override

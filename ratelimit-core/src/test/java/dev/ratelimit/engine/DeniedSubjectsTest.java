@@ -198,6 +198,57 @@ class DeniedSubjectsTest {
         assertThat(limiter.decide(ALICE, FIVE).allowed()).isTrue();
     }
 
+    /** Elsewhere a charge may have been given back, of which this instance does not hear. */
+    @Test
+    void denialOfAChargeThatMayBeGivenBackIsRememberedForASecond() {
+        LimitRequest request = LimitRequest.of(ALICE, FIVE);
+        for (int i = 0; i < 6; i++) {
+            limiter.charge(request);
+        }
+        int before = store.asked();
+
+        clock.move(Duration.ofMillis(999));
+        assertThat(limiter.charge(request).decision().allowed()).isFalse();
+        assertThat(limiter.decide(request).allowed()).isFalse();
+        assertThat(store.asked()).isEqualTo(before);
+
+        clock.move(Duration.ofMillis(1));
+        assertThat(limiter.charge(request).decision().allowed()).isFalse();
+        assertThat(store.asked()).isEqualTo(before + 1);
+    }
+
+    @Test
+    void chargeThatIsGivenBackFreesAtOnce() {
+        LimitRequest request = LimitRequest.of(ALICE, FIVE);
+        Reservation first = limiter.charge(request);
+        for (int i = 0; i < 5; i++) {
+            limiter.charge(request);
+        }
+        assertThat(limiter.decide(request).allowed()).isFalse();
+
+        first.giveBack();
+
+        assertThat(limiter.decide(request).allowed()).isTrue();
+    }
+
+    @Test
+    void denialIsKnownWithoutAskingTheStoreEvenIfDenialsAreNotRepeated() {
+        StoreRateLimiter unrepeating = limiter(store, 0);
+        LimitRequest request = LimitRequest.of(ALICE, FIVE);
+        assertThat(unrepeating.remembered(request)).isNull();
+        for (int i = 0; i < 6; i++) {
+            unrepeating.decide(request);
+        }
+        int before = store.asked();
+
+        assertThat(unrepeating.remembered(request))
+                .isNotNull()
+                .satisfies(denial -> assertThat(denial.allowed()).isFalse());
+        assertThat(store.asked()).isEqualTo(before);
+        unrepeating.decide(request);
+        assertThat(store.asked()).as("denials are not repeated").isEqualTo(before + 1);
+    }
+
     @Test
     void answerThatWasUnderWayDuringAResetIsNotRemembered() {
         for (int i = 0; i < 5; i++) {

@@ -13,6 +13,7 @@ import dev.ratelimit.Limits;
 import dev.ratelimit.Micros;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.Rate;
+import dev.ratelimit.Reservation;
 import dev.ratelimit.Subject;
 import dev.ratelimit.Window;
 import dev.ratelimit.algorithm.Charge;
@@ -78,6 +79,26 @@ class LeasesTest {
         }
 
         assertThat(store.asked()).isLessThan(10);
+    }
+
+    @Test
+    void permitThatIsGivenBackIsServedAgain() {
+        LimitRequest request = LimitRequest.of(ALICE, THOUSAND);
+        limiter.decide(request);
+        limiter.decide(request);
+        int before = store.asked();
+        int admitted = 0;
+        for (int i = 0; i < 50; i++) {
+            Reservation charged = limiter.charge(request);
+            assertThat(charged.decision().allowed()).isTrue();
+            assertThat(charged.giveBack()).isTrue();
+        }
+        assertThat(store.asked()).as("all from the lease, and back to it").isEqualTo(before);
+
+        while (limiter.charge(request).decision().allowed()) {
+            admitted++;
+        }
+        assertThat(admitted).isEqualTo(998);
     }
 
     @Test

@@ -493,6 +493,53 @@ public abstract class LimitStoreContract {
 
     @ParameterizedTest
     @MethodSource("limits")
+    void chargeThatIsGivenBackLeavesTheLimitAsItWas(Limit limit) {
+        long before = limiter.peek(LimitRequest.of(ALICE, limit)).remaining();
+
+        Reservation charged = limiter.charge(LimitRequest.of(ALICE, limit));
+        assertThat(charged.decision().remaining()).isEqualTo(before - 1);
+        assertThat(charged.giveBack()).isTrue();
+
+        assertThat(limiter.peek(LimitRequest.of(ALICE, limit)).remaining()).isEqualTo(before);
+        assertThat(limiter.decide(ALICE, limit).allowed()).isTrue();
+    }
+
+    @Test
+    void chargeThatIsGivenBackKeepsNobodyWaitingForTheInterval() {
+        Limit limit = Limit.named("apart")
+                .algorithm(new TokenBucket(10, Rate.perMinute(60)))
+                .minInterval(ofSeconds(5))
+                .build();
+        assertThat(limiter.decide(ALICE, limit).allowed()).isTrue();
+        clock.move(ofSeconds(5));
+        Reservation charged = limiter.charge(LimitRequest.of(ALICE, limit));
+        clock.move(ofMillis(1));
+        assertThat(limiter.peek(LimitRequest.of(ALICE, limit)).allowed()).isFalse();
+
+        charged.giveBack();
+
+        assertThat(limiter.decide(ALICE, limit).allowed()).isTrue();
+        assertThat(limiter.peek(LimitRequest.of(ALICE, limit)).retryAfter()).isEqualTo(ofSeconds(5));
+    }
+
+    /** A request that came later keeps its own interval. */
+    @Test
+    void chargeThatIsGivenBackLateTakesNoOtherIntervalAway() {
+        Limit limit = Limit.named("apart")
+                .algorithm(new TokenBucket(10, Rate.perMinute(60)))
+                .minInterval(ofSeconds(5))
+                .build();
+        Reservation charged = limiter.charge(LimitRequest.of(ALICE, limit));
+        clock.move(ofSeconds(5));
+        assertThat(limiter.decide(ALICE, limit).allowed()).isTrue();
+
+        charged.giveBack();
+
+        assertThat(limiter.peek(LimitRequest.of(ALICE, limit)).retryAfter()).isEqualTo(ofSeconds(5));
+    }
+
+    @ParameterizedTest
+    @MethodSource("limits")
     void reservationIsSettledForWhatItReallyCost(Limit limit) {
         limiter.reserve(LimitRequest.of(ALICE, limit).cost(3)).settle(2);
         assertThat(limiter.peek(LimitRequest.of(ALICE, limit)).remaining()).isEqualTo(limit.capacity() - 2);
