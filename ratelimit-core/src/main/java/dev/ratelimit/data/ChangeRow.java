@@ -10,13 +10,13 @@ import org.springframework.data.relational.core.mapping.Table;
  * @param name of the limit or the rule; the user, the id of the key, the subject
  */
 @Table("rate_limit_changes")
-record ChangeRow(@Id long revision, String kind, String name, long changedAt) {
+public record ChangeRow(@Id long revision, String kind, String name, long changedAt) {
 
-    static final long FIRST_REVISION = 1;
+    public static final long FIRST_REVISION = 1;
 
-    static final String LIMIT = "limit";
-    static final String RULE = "rule";
-    static final String QUOTA = "quota";
-    static final String KEY = "key";
-    static final String RESET = "reset";
+    public static final String LIMIT = "limit";
+    public static final String RULE = "rule";
+    public static final String QUOTA = "quota";
+    public static final String KEY = "key";
+    public static final String RESET = "reset";
 }

@@ -8,7 +8,7 @@ import org.springframework.data.repository.Repository;
 import org.springframework.data.repository.query.Param;
 
 /** The table {@code rate_limit_changes}. */
-interface ChangeRows extends Repository<ChangeRow, Long> {
+public interface ChangeRows extends Repository<ChangeRow, Long> {
 
     List<ChangeRow> findByRevisionGreaterThanEqualOrderByRevision(long revision);
 

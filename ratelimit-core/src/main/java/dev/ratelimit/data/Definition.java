@@ -5,13 +5,13 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** The definition of a limit as it is stored: lines such as {@code max-requests: 100}. */
-final class Definition {
+public final class Definition {
 
     private static final String ADVICE = "write one line for each property, such as max-requests: 100";
 
     private Definition() {}
 
-    static Map<String, String> parse(String limit, String text) {
+    public static Map<String, String> parse(String limit, String text) {
         Map<String, String> properties = new LinkedHashMap<>();
         text.lines().map(String::strip).filter(line -> !line.isEmpty()).forEach(line -> {
             int colon = line.indexOf(':');
@@ -27,7 +27,7 @@ final class Definition {
         return properties;
     }
 
-    static String text(String limit, Map<String, String> properties) {
+    public static String text(String limit, Map<String, String> properties) {
         StringBuilder text = new StringBuilder();
         properties.forEach((property, value) -> {
             if (property.isBlank() || property.indexOf(':') >= 0 || hasLines(property) || hasLines(value)) {

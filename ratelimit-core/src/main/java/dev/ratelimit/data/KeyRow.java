@@ -6,7 +6,7 @@ import org.springframework.data.relational.core.mapping.Table;
 
 /** What is stored of an API key: enough to recognise it, and nothing to make it from. */
 @Table("api_keys")
-record KeyRow(
+public record KeyRow(
         @Id String id,
         String keyHash,
         String name,

@@ -9,7 +9,7 @@ import org.springframework.data.repository.Repository;
 import org.springframework.data.repository.query.Param;
 
 /** The table {@code api_keys}. */
-interface KeyRows extends Repository<KeyRow, String> {
+public interface KeyRows extends Repository<KeyRow, String> {
 
     List<KeyRow> findAllByOrderByCreatedAtAscIdAsc();
 

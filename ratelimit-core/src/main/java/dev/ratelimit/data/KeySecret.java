@@ -1,5 +1,6 @@
 package dev.ratelimit.data;
 
+import dev.ratelimit.admin.IssuedKey;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -8,7 +9,7 @@ import java.util.Base64;
 import java.util.HexFormat;
 
 /** How API keys are made and hashed: {@code rl_}, an id that may be shown, {@code _}, and 192 random bits. */
-final class KeySecret {
+public final class KeySecret {
 
     private static final String PREFIX = "rl_";
     private static final int ID_BYTES = 6;
@@ -19,7 +20,7 @@ final class KeySecret {
 
     private KeySecret() {}
 
-    static IssuedKey generate() {
+    public static IssuedKey generate() {
         byte[] id = new byte[ID_BYTES];
         byte[] secret = new byte[SECRET_BYTES];
         RANDOM.nextBytes(id);
@@ -31,12 +32,12 @@ final class KeySecret {
     }
 
     /** Whether it is worth to be hashed. */
-    static boolean canBeKey(String text) {
+    public static boolean canBeKey(String text) {
         return text.startsWith(PREFIX) && text.length() <= MOST_CHARACTERS;
     }
 
     /** A key has too many random bits to be guessed, so a fast hash without salt is as good as a slow one. */
-    static byte[] hash(String key) {
+    public static byte[] hash(String key) {
         try {
             return MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8));
         } catch (NoSuchAlgorithmException e) {
@@ -44,7 +45,7 @@ final class KeySecret {
         }
     }
 
-    static String hashText(String key) {
+    public static String hashText(String key) {
         return HexFormat.of().formatHex(hash(key));
     }
 }

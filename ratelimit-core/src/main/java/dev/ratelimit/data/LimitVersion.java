@@ -10,7 +10,7 @@ import org.springframework.data.relational.core.mapping.Table;
  * @param definition the lines of the definition; {@code null} if what the configuration says applies again
  */
 @Table("rate_limit_configs")
-record LimitVersion(
+public record LimitVersion(
         @Id @Nullable Long id,
         String resource,
         int version,

@@ -4,7 +4,7 @@ import java.util.List;
 import org.springframework.data.repository.Repository;
 
 /** The table {@code rate_limit_configs}. */
-interface LimitVersions extends Repository<LimitVersion, Long> {
+public interface LimitVersions extends Repository<LimitVersion, Long> {
 
     List<LimitVersion> findAllByOrderByResourceAscVersionDesc();
 

@@ -5,4 +5,5 @@ import org.springframework.data.relational.core.mapping.Table;
 
 /** The violations of a subject ({@code userId}) on a limit ({@code resource}), which together are its key. */
 @Table("rate_limit_penalties")
-record PenaltyRow(@Id String userId, String resource, long violationCount, long lastViolationAt, long penaltyUntil) {}
+public record PenaltyRow(
+        @Id String userId, String resource, long violationCount, long lastViolationAt, long penaltyUntil) {}

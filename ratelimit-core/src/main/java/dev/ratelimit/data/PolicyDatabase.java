@@ -155,7 +155,7 @@ public final class PolicyDatabase {
      * Runs while no other instance changes limits, rules, quotas or keys, in a transaction that sees all that others
      * have committed.
      */
-    <T> T change(InstantSource clock, Supplier<T> work) {
+    public <T> T change(InstantSource clock, Supplier<T> work) {
         changing.lock();
         try {
             return inTransaction(() -> {
@@ -170,7 +170,7 @@ public final class PolicyDatabase {
     }
 
     /** Runs in a transaction; again if it failed for a reason that may have passed. */
-    void inTransaction(Runnable work) {
+    public void inTransaction(Runnable work) {
         Boolean unused = inTransaction(() -> {
             work.run();
             return true;
@@ -178,7 +178,7 @@ public final class PolicyDatabase {
     }
 
     /** Runs in a transaction; again if it failed for a reason that may have passed. */
-    <T> T inTransaction(Supplier<T> work) {
+    public <T> T inTransaction(Supplier<T> work) {
         for (int tries = 1; ; tries++) {
             try {
                 return transactions.execute(status -> work.get());
@@ -190,35 +190,35 @@ public final class PolicyDatabase {
         }
     }
 
-    JdbcAggregateTemplate rows() {
+    public JdbcAggregateTemplate rows() {
         return rows;
     }
 
-    LimitVersions limits() {
+    public LimitVersions limits() {
         return limits;
     }
 
-    RuleVersions rules() {
+    public RuleVersions rules() {
         return rules;
     }
 
-    QuotaRows quotas() {
+    public QuotaRows quotas() {
         return quotas;
     }
 
-    KeyRows keys() {
+    public KeyRows keys() {
         return keys;
     }
 
-    ChangeRows changes() {
+    public ChangeRows changes() {
         return changes;
     }
 
-    PenaltyRows penalties() {
+    public PenaltyRows penalties() {
         return penalties;
     }
 
-    DataSource dataSource() {
+    public DataSource dataSource() {
         return dataSource;
     }
 

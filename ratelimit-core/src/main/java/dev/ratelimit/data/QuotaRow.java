@@ -6,7 +6,7 @@ import org.springframework.data.relational.core.mapping.Table;
 
 /** What is stored of a user. */
 @Table("user_quotas")
-record QuotaRow(
+public record QuotaRow(
         @Id String userId,
         @Nullable String tier,
         @Nullable Long perSecond,

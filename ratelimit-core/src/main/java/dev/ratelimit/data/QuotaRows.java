@@ -6,7 +6,7 @@ import java.util.Optional;
 import org.springframework.data.repository.Repository;
 
 /** The table {@code user_quotas}. */
-interface QuotaRows extends Repository<QuotaRow, String> {
+public interface QuotaRows extends Repository<QuotaRow, String> {
 
     List<QuotaRow> findAllByOrderByUserId();
 

@@ -6,7 +6,7 @@ import org.springframework.data.relational.core.mapping.Table;
 
 /** A version of a rule, as it is stored; lists are separated by commas. See {@link StoredRule}. */
 @Table("rate_limit_rules")
-record RuleVersion(
+public record RuleVersion(
         @Id @Nullable Long id,
         String ruleName,
         int version,

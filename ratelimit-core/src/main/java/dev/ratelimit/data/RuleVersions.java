@@ -4,7 +4,7 @@ import java.util.List;
 import org.springframework.data.repository.Repository;
 
 /** The table {@code rate_limit_rules}. */
-interface RuleVersions extends Repository<RuleVersion, Long> {
+public interface RuleVersions extends Repository<RuleVersion, Long> {
 
     List<RuleVersion> findAllByOrderByRuleNameAscVersionDesc();
 

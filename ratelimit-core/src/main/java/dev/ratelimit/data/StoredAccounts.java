@@ -2,6 +2,7 @@ package dev.ratelimit.data;
 
 import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.Micros;
+import dev.ratelimit.admin.Problem;
 import dev.ratelimit.policy.Account;
 import dev.ratelimit.policy.Accounts;
 import dev.ratelimit.policy.Quota;
@@ -13,7 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** The rows of {@code user_quotas}, in memory. */
-final class StoredAccounts implements Accounts {
+public final class StoredAccounts implements Accounts {
 
     private final PolicyDatabase database;
     private final Map<String, Account> byUser = new ConcurrentHashMap<>();
@@ -28,7 +29,7 @@ final class StoredAccounts implements Accounts {
         return byUser.get(user);
     }
 
-    void readAll() {
+    public void readAll() {
         Set<String> gone = new HashSet<>(byUser.keySet());
         for (QuotaRow row : database.quotas().findAllByOrderByUserId()) {
             put(row);
@@ -37,7 +38,7 @@ final class StoredAccounts implements Accounts {
         gone.forEach(this::remove);
     }
 
-    void read(Collection<String> users) {
+    public void read(Collection<String> users) {
         Set<String> gone = new HashSet<>(users);
         for (QuotaRow row : database.quotas().findByUserIdIn(users)) {
             put(row);
@@ -70,7 +71,7 @@ final class StoredAccounts implements Accounts {
     /**
      * @param otherwise the quota, if that of the row cannot be right
      */
-    static Account account(QuotaRow row, Quota otherwise) {
+    public static Account account(QuotaRow row, Quota otherwise) {
         return new Account(
                 row.userId(),
                 row.tier(),
@@ -79,7 +80,7 @@ final class StoredAccounts implements Accounts {
                 row.blockReason());
     }
 
-    Collection<Problem> problems() {
+    public Collection<Problem> problems() {
         return problems.values();
     }
 }

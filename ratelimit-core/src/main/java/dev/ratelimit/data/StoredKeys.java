@@ -2,6 +2,7 @@ package dev.ratelimit.data;
 
 import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.Micros;
+import dev.ratelimit.admin.Problem;
 import dev.ratelimit.policy.ApiKey;
 import dev.ratelimit.policy.ApiKeys;
 import dev.ratelimit.policy.Quota;
@@ -23,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * The rows of {@code api_keys} that are not revoked, in memory by their hash. Uses are counted here and written now and
  * then, many together: no request waits for a write.
  */
-final class StoredKeys implements ApiKeys {
+public final class StoredKeys implements ApiKeys {
 
     private static final int KEYS_IN_ONE_TRANSACTION = 200;
 
@@ -85,19 +86,19 @@ final class StoredKeys implements ApiKeys {
 
     /** The key of that id, if it is neither revoked nor expired. */
     @Nullable
-    ApiKey find(String id) {
+    public ApiKey find(String id) {
         Known known = byId.get(id);
         boolean expired = known != null && known.expiresAt != 0 && known.expiresAt <= Micros.of(clock.instant());
         return known == null || expired ? null : known.key;
     }
 
-    void readAll() {
+    public void readAll() {
         Set<String> gone = new HashSet<>(byId.keySet());
         gone.addAll(problems.keySet());
         replace(gone, database.keys().findByRevokedAt(0));
     }
 
-    void read(Collection<String> ids) {
+    public void read(Collection<String> ids) {
         replace(new HashSet<>(ids), database.keys().findByIdIn(ids));
     }
 
@@ -147,7 +148,7 @@ final class StoredKeys implements ApiKeys {
     }
 
     /** The key of a row; without a quota of its own, if that cannot be right. */
-    static ApiKey key(KeyRow row) {
+    public static ApiKey key(KeyRow row) {
         return new ApiKey(row.id(), row.name(), row.userId(), row.tier(), StoredQuota.readOr(row, Quota.NONE));
     }
 
@@ -159,7 +160,7 @@ final class StoredKeys implements ApiKeys {
     }
 
     /** Writes what was counted. What cannot be written is counted on. */
-    void writeUses() {
+    public void writeUses() {
         Map<String, Long> counted = new TreeMap<>(); // in order, so that instances that write at once never deadlock
         uses.forEach((id, use) -> {
             long requests = use.requests.sumThenReset();
@@ -188,7 +189,7 @@ final class StoredKeys implements ApiKeys {
         return uses.computeIfAbsent(id, unknown -> new Use());
     }
 
-    Collection<Problem> problems() {
+    public Collection<Problem> problems() {
         return problems.values();
     }
 }

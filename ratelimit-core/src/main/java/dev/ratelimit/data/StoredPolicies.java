@@ -3,10 +3,13 @@ package dev.ratelimit.data;
 import dev.ratelimit.InvalidSettingException;
 import dev.ratelimit.Limits;
 import dev.ratelimit.Micros;
-import dev.ratelimit.data.PolicyCompiler.Compiled;
+import dev.ratelimit.admin.PolicyCompiler;
+import dev.ratelimit.admin.PolicyCompiler.Compiled;
+import dev.ratelimit.admin.Problem;
 import dev.ratelimit.policy.Accounts;
 import dev.ratelimit.policy.ApiKey;
 import dev.ratelimit.policy.ApiKeys;
+import dev.ratelimit.policy.Configured;
 import dev.ratelimit.policy.LiveLimits;
 import dev.ratelimit.policy.Policies;
 import dev.ratelimit.policy.Policy;
@@ -322,38 +325,38 @@ public final class StoredPolicies implements Policies, AutoCloseable {
 
     // For the administration
 
-    PolicyDatabase database() {
+    public PolicyDatabase database() {
         return database;
     }
 
-    Configured configured() {
+    public Configured configured() {
         return configured;
     }
 
-    InstantSource clock() {
+    public InstantSource clock() {
         return options.clock();
     }
 
-    Compiled compiled() {
+    public Compiled compiled() {
         return compiled;
     }
 
-    StoredKeys keys() {
+    public StoredKeys keys() {
         return keys;
     }
 
     @Nullable
-    ApiKey findKey(String id) {
+    public ApiKey findKey(String id) {
         return keys.find(id);
     }
 
     /** What would be in force if this version were added. */
-    synchronized Compiled compiledWith(LimitVersion added) {
+    public synchronized Compiled compiledWith(LimitVersion added) {
         return PolicyCompiler.compile(configured, with(limitVersions, added), ruleVersions, now());
     }
 
     /** What would be in force if this version were added. */
-    synchronized Compiled compiledWith(RuleVersion added) {
+    public synchronized Compiled compiledWith(RuleVersion added) {
         return PolicyCompiler.compile(configured, limitVersions, with(ruleVersions, added), now());
     }
 

@@ -9,21 +9,21 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The numbers of a quota as they stand in a row. */
-final class StoredQuota {
+public final class StoredQuota {
 
     private StoredQuota() {}
 
     /** {@link InvalidLimitException} if they cannot be right. */
-    static Quota read(QuotaRow row) {
+    public static Quota read(QuotaRow row) {
         return quota(row.perSecond(), row.perHour(), row.perDay(), row.perMonth(), row.burst(), row.zone());
     }
 
     /** {@link InvalidLimitException} if they cannot be right. */
-    static Quota read(KeyRow row) {
+    public static Quota read(KeyRow row) {
         return quota(row.perSecond(), row.perHour(), row.perDay(), row.perMonth(), row.burst(), row.zone());
     }
 
-    static Quota readOr(QuotaRow row, Quota otherwise) {
+    public static Quota readOr(QuotaRow row, Quota otherwise) {
         try {
             return read(row);
         } catch (InvalidLimitException e) {
@@ -31,7 +31,7 @@ final class StoredQuota {
         }
     }
 
-    static Quota readOr(KeyRow row, Quota otherwise) {
+    public static Quota readOr(KeyRow row, Quota otherwise) {
         try {
             return read(row);
         } catch (InvalidLimitException e) {
@@ -39,7 +39,7 @@ final class StoredQuota {
         }
     }
 
-    static boolean isEmpty(QuotaRow row) {
+    public static boolean isEmpty(QuotaRow row) {
         return row.perSecond() == null
                 && row.perHour() == null
                 && row.perDay() == null
@@ -59,7 +59,7 @@ final class StoredQuota {
     }
 
     /** The quota, if limits can be made of it; {@link InvalidLimitException} if not. */
-    static Quota require(Quota quota) {
+    public static Quota require(Quota quota) {
         List<Limit> unused = quota.limits(ZoneId.of("UTC"));
         return quota;
     }
@@ -72,7 +72,7 @@ final class StoredQuota {
         }
     }
 
-    static @Nullable String text(@Nullable ZoneId zone) {
+    public static @Nullable String text(@Nullable ZoneId zone) {
         return zone == null ? null : zone.getId();
     }
 }

@@ -1,6 +1,7 @@
 package dev.ratelimit.data;
 
 import dev.ratelimit.FailurePolicy;
+import dev.ratelimit.admin.Change;
 import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.AddressRange;
 import dev.ratelimit.policy.Conditions;
@@ -21,14 +22,14 @@ import org.jspecify.annotations.Nullable;
  * Rules as they are stored. What an expression says is run, so neither a condition nor a key that is one ever comes from
  * the database: whoever can write to a table could run anything.
  */
-final class StoredRule {
+public final class StoredRule {
 
     private static final long MOST_SECONDS = Duration.ofDays(3660).toSeconds();
 
     private StoredRule() {}
 
     /** Reads a rule; {@link InvalidRuleException} if it cannot be right. */
-    static Rule read(RuleVersion row) {
+    public static Rule read(RuleVersion row) {
         String path = row.endpointPattern();
         String key = row.subjectKey();
         Rule rule = Rule.named(row.ruleName())
@@ -89,7 +90,7 @@ final class StoredRule {
     }
 
     /** The row of a rule; {@link InvalidRuleException} if it cannot be stored. */
-    static RuleVersion write(Rule rule, int version, Change change, long now) {
+    public static RuleVersion write(Rule rule, int version, Change change, long now) {
         requireNoExpression(rule);
         Conditions conditions = rule.conditions();
         Duration retryAfter = rule.response().retryAfter();
@@ -129,7 +130,7 @@ final class StoredRule {
     }
 
     /** A version that does nothing but to hide a rule: that of the configuration, or the version before. */
-    static RuleVersion disabled(Rule rule, int version, Change change, long now) {
+    public static RuleVersion disabled(Rule rule, int version, Change change, long now) {
         Conditions conditions = rule.conditions();
         Rule storable = new Rule(
                 rule.name(),
@@ -151,7 +152,7 @@ final class StoredRule {
     }
 
     /** The version that says that the configuration applies again. */
-    static RuleVersion removal(String name, int version, Change change, long now) {
+    public static RuleVersion removal(String name, int version, Change change, long now) {
         return new RuleVersion(
                 null,
                 name,
@@ -179,7 +180,7 @@ final class StoredRule {
     }
 
     /** The same content as a version of its own. */
-    static RuleVersion copy(RuleVersion row, int version, boolean enabled, Change change, long now) {
+    public static RuleVersion copy(RuleVersion row, int version, boolean enabled, Change change, long now) {
         return new RuleVersion(
                 null,
                 row.ruleName(),

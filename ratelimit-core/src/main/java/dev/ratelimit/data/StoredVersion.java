@@ -3,7 +3,7 @@ package dev.ratelimit.data;
 import org.jspecify.annotations.Nullable;
 
 /** A row of a table of versions. Times are microseconds since the epoch, zero means never. */
-interface StoredVersion {
+public interface StoredVersion {
 
     /** {@code null} before it is stored. */
     @Nullable

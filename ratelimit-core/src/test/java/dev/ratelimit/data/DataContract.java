@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
+import dev.ratelimit.admin.Change;
+import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.engine.StoreRateLimiter;
+import dev.ratelimit.policy.Configured;
 import dev.ratelimit.policy.MatchMode;
 import dev.ratelimit.policy.Quota;
 import dev.ratelimit.policy.Rule;

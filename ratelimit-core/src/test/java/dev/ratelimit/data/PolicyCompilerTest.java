@@ -3,7 +3,11 @@ package dev.ratelimit.data;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Limits;
-import dev.ratelimit.data.PolicyCompiler.Compiled;
+import dev.ratelimit.admin.Change;
+import dev.ratelimit.admin.PolicyCompiler;
+import dev.ratelimit.admin.PolicyCompiler.Compiled;
+import dev.ratelimit.admin.Problem;
+import dev.ratelimit.policy.Configured;
 import dev.ratelimit.policy.MatchMode;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.Tiers;

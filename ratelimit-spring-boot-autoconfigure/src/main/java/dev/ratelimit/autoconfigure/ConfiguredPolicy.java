@@ -8,7 +8,7 @@ import dev.ratelimit.autoconfigure.RateLimitProperties.QuotaSpec;
 import dev.ratelimit.autoconfigure.RateLimitProperties.ResponseSpec;
 import dev.ratelimit.autoconfigure.RateLimitProperties.RuleSpec;
 import dev.ratelimit.autoconfigure.RateLimitProperties.TiersSpec;
-import dev.ratelimit.data.Configured;
+import dev.ratelimit.policy.Configured;
 import dev.ratelimit.policy.Quota;
 import dev.ratelimit.policy.Response;
 import dev.ratelimit.policy.Rule;

@@ -2,13 +2,13 @@ package dev.ratelimit.autoconfigure;
 
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
+import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.data.ChangeListener;
-import dev.ratelimit.data.Configured;
-import dev.ratelimit.data.RateLimitAdmin;
 import dev.ratelimit.data.StoredPolicies;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.policy.Accounts;
 import dev.ratelimit.policy.ApiKeys;
+import dev.ratelimit.policy.Configured;
 import dev.ratelimit.policy.IpAddress;
 import dev.ratelimit.policy.Policies;
 import dev.ratelimit.policy.Policy;

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.LimitDecision;
-import dev.ratelimit.data.Change;
-import dev.ratelimit.data.Inquiry;
-import dev.ratelimit.data.IssuedKey;
-import dev.ratelimit.data.NewKey;
-import dev.ratelimit.data.RateLimitAdmin;
+import dev.ratelimit.admin.Change;
+import dev.ratelimit.admin.Inquiry;
+import dev.ratelimit.admin.IssuedKey;
+import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.Quota;
 import dev.ratelimit.policy.Rule;

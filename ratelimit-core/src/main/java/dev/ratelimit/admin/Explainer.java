@@ -1,9 +1,10 @@
-package dev.ratelimit.data;
+package dev.ratelimit.admin;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitDecision;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
+import dev.ratelimit.data.StoredPolicies;
 import dev.ratelimit.policy.Account;
 import dev.ratelimit.policy.ApiKey;
 import dev.ratelimit.policy.Caller;

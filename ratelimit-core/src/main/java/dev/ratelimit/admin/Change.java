@@ -1,4 +1,4 @@
-package dev.ratelimit.data;
+package dev.ratelimit.admin;
 
 import dev.ratelimit.Micros;
 import java.time.Instant;
@@ -35,7 +35,7 @@ public record Change(
         return new Change(by, expiresAt, why);
     }
 
-    long expiresAtMicros() {
+    public long expiresAtMicros() {
         return expiresAt == null ? 0 : Micros.of(expiresAt);
     }
 

@@ -1,7 +1,11 @@
-package dev.ratelimit.data;
+package dev.ratelimit.admin;
 
 import dev.ratelimit.Micros;
-import dev.ratelimit.data.PolicyCompiler.Compiled;
+import dev.ratelimit.admin.PolicyCompiler.Compiled;
+import dev.ratelimit.data.LimitVersion;
+import dev.ratelimit.data.RuleVersion;
+import dev.ratelimit.data.StoredPolicies;
+import dev.ratelimit.data.StoredVersion;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

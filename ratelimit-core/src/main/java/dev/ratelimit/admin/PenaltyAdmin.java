@@ -1,7 +1,8 @@
-package dev.ratelimit.data;
+package dev.ratelimit.admin;
 
 import dev.ratelimit.Micros;
 import dev.ratelimit.Subject;
+import dev.ratelimit.data.StoredPolicies;
 import java.util.List;
 
 /** Lists and ends penalties. */

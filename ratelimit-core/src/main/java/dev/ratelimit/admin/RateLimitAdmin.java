@@ -1,7 +1,8 @@
-package dev.ratelimit.data;
+package dev.ratelimit.admin;
 
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
+import dev.ratelimit.data.StoredPolicies;
 import dev.ratelimit.policy.IpAddress;
 import java.util.List;
 import java.util.function.Function;

@@ -1,4 +1,4 @@
-package dev.ratelimit.data;
+package dev.ratelimit.admin;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
@@ -6,6 +6,8 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
 import dev.ratelimit.Window;
 import dev.ratelimit.algorithm.Algorithms;
+import dev.ratelimit.data.ChangeRow;
+import dev.ratelimit.data.StoredPolicies;
 import dev.ratelimit.policy.Quota;
 import java.time.Duration;
 import java.time.ZoneId;

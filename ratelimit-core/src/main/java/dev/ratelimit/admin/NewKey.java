@@ -1,4 +1,4 @@
-package dev.ratelimit.data;
+package dev.ratelimit.admin;
 
 import dev.ratelimit.policy.Quota;
 import java.time.Instant;

@@ -1,8 +1,13 @@
-package dev.ratelimit.data;
+package dev.ratelimit.admin;
 
 import dev.ratelimit.Micros;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
+import dev.ratelimit.data.KeyRow;
+import dev.ratelimit.data.KeySecret;
+import dev.ratelimit.data.StoredKeys;
+import dev.ratelimit.data.StoredPolicies;
+import dev.ratelimit.data.StoredQuota;
 import dev.ratelimit.policy.ApiKey;
 import dev.ratelimit.policy.Caller;
 import dev.ratelimit.policy.Quota;

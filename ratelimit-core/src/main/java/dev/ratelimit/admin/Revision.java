@@ -1,6 +1,7 @@
-package dev.ratelimit.data;
+package dev.ratelimit.admin;
 
 import dev.ratelimit.Micros;
+import dev.ratelimit.data.StoredVersion;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

@@ -1,4 +1,4 @@
-package dev.ratelimit.data;
+package dev.ratelimit.admin;
 
 /**
  * An API key that was just made: the only moment at which it can be seen.

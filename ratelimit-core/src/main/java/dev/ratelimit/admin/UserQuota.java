@@ -1,4 +1,4 @@
-package dev.ratelimit.data;
+package dev.ratelimit.admin;
 
 import dev.ratelimit.policy.Account;
 import java.time.Instant;

@@ -1,8 +1,12 @@
-package dev.ratelimit.data;
+package dev.ratelimit.admin;
 
 import dev.ratelimit.Micros;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
+import dev.ratelimit.data.QuotaRow;
+import dev.ratelimit.data.StoredAccounts;
+import dev.ratelimit.data.StoredPolicies;
+import dev.ratelimit.data.StoredQuota;
 import dev.ratelimit.policy.Account;
 import dev.ratelimit.policy.Quota;
 import java.time.Instant;

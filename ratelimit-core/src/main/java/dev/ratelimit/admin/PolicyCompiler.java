@@ -1,6 +1,12 @@
-package dev.ratelimit.data;
+package dev.ratelimit.admin;
 
 import dev.ratelimit.InvalidLimitException;
+import dev.ratelimit.data.Definition;
+import dev.ratelimit.data.LimitVersion;
+import dev.ratelimit.data.RuleVersion;
+import dev.ratelimit.data.StoredRule;
+import dev.ratelimit.data.StoredVersion;
+import dev.ratelimit.policy.Configured;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.Policy;
 import dev.ratelimit.policy.Rule;
@@ -31,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  *
  * So one row that cannot be right costs nothing but itself.
  */
-final class PolicyCompiler {
+public final class PolicyCompiler {
 
     /**
      * What came of it.
@@ -41,22 +47,22 @@ final class PolicyCompiler {
      * @param mistakes the rows that were skipped, and why
      * @param nextExpiry when it will be different without any change, in microseconds; {@link Long#MAX_VALUE} for never
      */
-    record Compiled(
+    public record Compiled(
             Policy policy,
             Map<String, LimitVersion> limits,
             Map<String, RuleVersion> rules,
             Map<Problem, IllegalArgumentException> mistakes,
             long nextExpiry) {
 
-        List<Problem> problems() {
+        public List<Problem> problems() {
             return List.copyOf(mistakes.keySet());
         }
     }
 
     private record LimitChoice(@Nullable LimitVersion version, Map<String, String> definition) {}
 
-    static final String LIMITS_TABLE = "rate_limit_configs";
-    static final String RULES_TABLE = "rate_limit_rules";
+    public static final String LIMITS_TABLE = "rate_limit_configs";
+    public static final String RULES_TABLE = "rate_limit_rules";
 
     private final Configured configured;
     private final long now;
@@ -73,7 +79,7 @@ final class PolicyCompiler {
      * @param limits versions by name, the newest first
      * @param rules versions by name, the newest first
      */
-    static Compiled compile(
+    public static Compiled compile(
             Configured configured,
             Map<String, List<LimitVersion>> limits,
             Map<String, List<RuleVersion>> rules,

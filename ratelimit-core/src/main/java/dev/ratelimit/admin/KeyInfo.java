@@ -1,6 +1,8 @@
-package dev.ratelimit.data;
+package dev.ratelimit.admin;
 
 import dev.ratelimit.Micros;
+import dev.ratelimit.data.KeyRow;
+import dev.ratelimit.data.StoredKeys;
 import dev.ratelimit.policy.ApiKey;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,9 @@
-package dev.ratelimit.data;
+package dev.ratelimit.admin;
 
-import dev.ratelimit.data.PolicyCompiler.Compiled;
+import dev.ratelimit.admin.PolicyCompiler.Compiled;
+import dev.ratelimit.data.RuleVersion;
+import dev.ratelimit.data.StoredPolicies;
+import dev.ratelimit.data.StoredRule;
 import dev.ratelimit.policy.InvalidRuleException;
 import dev.ratelimit.policy.Rule;
 import java.util.ArrayList;

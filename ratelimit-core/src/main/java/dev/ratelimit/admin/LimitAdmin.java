@@ -1,7 +1,10 @@
-package dev.ratelimit.data;
+package dev.ratelimit.admin;
 
 import dev.ratelimit.InvalidLimitException;
-import dev.ratelimit.data.PolicyCompiler.Compiled;
+import dev.ratelimit.admin.PolicyCompiler.Compiled;
+import dev.ratelimit.data.Definition;
+import dev.ratelimit.data.LimitVersion;
+import dev.ratelimit.data.StoredPolicies;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.Rule;
 import java.util.ArrayList;

@@ -1,11 +1,5 @@
-package dev.ratelimit.data;
+package dev.ratelimit.policy;
 
-import dev.ratelimit.policy.LimitBook;
-import dev.ratelimit.policy.MatchMode;
-import dev.ratelimit.policy.Policy;
-import dev.ratelimit.policy.Rule;
-import dev.ratelimit.policy.RuleBook;
-import dev.ratelimit.policy.Tiers;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
