@@ -1,45 +1,41 @@
 package dev.ratelimit.admin;
 
-import dev.ratelimit.Micros;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who changes something, for how long and why.
+ * The author of a change, its expiry and its reason.
  *
  * <pre>{@code
  * Change.by("ops").until(launchEnds).because("launch day")
  * }</pre>
  *
- * @param expiresAt when what was before applies again, or {@code null}
+ * @param expiresAt when the version before it applies again, or {@code null}
  */
 public record Change(
         String by, @Nullable Instant expiresAt, @Nullable String reason) {
 
     public Change {
         if (by.isBlank()) {
-            throw new IllegalArgumentException("who makes the change is empty; write a name");
+            throw new IllegalArgumentException("the author of the change is empty; write a name");
         }
     }
 
-    public static Change by(String who) {
-        return new Change(who, null, null);
+    public static Change by(String author) {
+        return new Change(author, null, null);
     }
 
-    /** The same change, which expires then. */
+    /** The same change with an expiry. */
     public Change until(Instant moment) {
         return new Change(by, moment, reason);
     }
 
+    /** The same change with a reason. */
     public Change because(String why) {
         return new Change(by, expiresAt, why);
     }
 
-    public long expiresAtMicros() {
-        return expiresAt == null ? 0 : Micros.of(expiresAt);
-    }
-
-    /** Refuses a change that would be over before it begins. */
+    /** Refuses a change that expires at once. */
     void requireLasting(Instant now) {
         if (expiresAt != null && !expiresAt.isAfter(now)) {
             throw new IllegalArgumentException(

@@ -4,7 +4,6 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.LimitDecision;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
-import dev.ratelimit.data.StoredPolicies;
 import dev.ratelimit.policy.Account;
 import dev.ratelimit.policy.ApiKey;
 import dev.ratelimit.policy.Caller;
@@ -29,7 +28,7 @@ final class Explainer {
 
     private static final String NOT_WITHOUT_A_REQUEST = "cannot be known without a request";
 
-    private final StoredPolicies policies;
+    private final PolicyStorage policies;
     private final RateLimiter limiter;
     private final Function<IpAddress, Subject> addresses;
     private final Predicate<Inquiry> exemptions;
@@ -39,7 +38,7 @@ final class Explainer {
      * @param exemptions whether no rule is asked about such a request
      */
     Explainer(
-            StoredPolicies policies,
+            PolicyStorage policies,
             RateLimiter limiter,
             Function<IpAddress, Subject> addresses,
             Predicate<Inquiry> exemptions) {

@@ -1,17 +1,14 @@
 package dev.ratelimit.admin;
 
-import dev.ratelimit.Micros;
-import dev.ratelimit.data.KeyRow;
-import dev.ratelimit.data.StoredKeys;
 import dev.ratelimit.policy.ApiKey;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An API key as it is stored. Holds nothing of its secret.
+ * A stored API key, without its secret.
  *
- * @param lastUsedAt when it was used last, as far as is written; {@code null} if never
- * @param totalRequests how often it was used, as far as is written
+ * @param lastUsedAt the last use that is stored; {@code null} for none
+ * @param totalRequests the number of uses that are stored
  */
 public record KeyInfo(
         ApiKey key,
@@ -23,24 +20,8 @@ public record KeyInfo(
         @Nullable Instant lastUsedAt,
         long totalRequests) {
 
-    /** Whether it is recognised. */
+    /** Whether requests with this key are accepted. */
     public boolean isActive(Instant now) {
         return revokedAt == null && (expiresAt == null || expiresAt.isAfter(now));
-    }
-
-    static KeyInfo of(KeyRow row) {
-        return new KeyInfo(
-                StoredKeys.key(row),
-                row.createdBy(),
-                Micros.toInstant(row.createdAt()),
-                moment(row.expiresAt()),
-                moment(row.revokedAt()),
-                row.revokedBy(),
-                moment(row.lastUsedAt()),
-                row.totalRequests());
-    }
-
-    private static @Nullable Instant moment(long micros) {
-        return micros == 0 ? null : Micros.toInstant(micros);
     }
 }

@@ -1,106 +1,106 @@
 package dev.ratelimit.admin;
 
 import dev.ratelimit.InvalidLimitException;
-import dev.ratelimit.admin.PolicyCompiler.Compiled;
-import dev.ratelimit.data.Definition;
-import dev.ratelimit.data.LimitVersion;
-import dev.ratelimit.data.StoredPolicies;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.Rule;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lists and changes limits. A limit is given by its definition, the properties that {@link LimitBook} knows. A stored
+ * Lists and changes limits. A limit is given by its definition: the properties that {@link LimitBook} knows. A stored
  * limit overrides the configured one of its name entirely.
  */
 public final class LimitAdmin {
 
-    private final StoredPolicies policies;
-    private final Writes writes;
+    private final PolicyStorage storage;
 
-    LimitAdmin(StoredPolicies policies, Writes writes) {
-        this.policies = policies;
-        this.writes = writes;
+    LimitAdmin(PolicyStorage storage) {
+        this.storage = storage;
     }
 
-    /** All that are in force, by name. */
-    public List<Entry<Map<String, String>>> list() {
-        Compiled compiled = policies.compiled();
-        List<Entry<Map<String, String>>> entries = new ArrayList<>();
-        for (String name : new TreeSet<>(compiled.policy().limits().names())) {
-            entries.add(entry(name, compiled));
+    /** All limits in force, by name. */
+    public List<InForce<Map<String, String>>> list() {
+        EffectivePolicy effective = storage.effective();
+        List<InForce<Map<String, String>>> limits = new ArrayList<>();
+        for (String name : new TreeSet<>(effective.policy().limits().names())) {
+            limits.add(inForce(name, effective));
         }
-        return entries;
+        return limits;
     }
 
-    /** The one of that name that is in force, or {@code null}. */
-    public @Nullable Entry<Map<String, String>> find(String name) {
-        Compiled compiled = policies.compiled();
-        return compiled.policy().limits().find(name) == null ? null : entry(name, compiled);
+    /** The limit of that name that is in force, or {@code null}. */
+    public @Nullable InForce<Map<String, String>> find(String name) {
+        EffectivePolicy effective = storage.effective();
+        return effective.policy().limits().find(name) == null ? null : inForce(name, effective);
     }
 
-    private Entry<Map<String, String>> entry(String name, Compiled compiled) {
-        LimitVersion stored = compiled.limits().get(name);
-        if (stored == null) {
-            return new Entry<>(name, policies.configured().limits().get(name), null);
-        }
-        Revision<Map<String, String>> revision = revision(stored);
-        return new Entry<>(name, revision.content(), revision);
+    private static InForce<Map<String, String>> inForce(String name, EffectivePolicy effective) {
+        Revision<Map<String, String>> stored = effective.limits().get(name);
+        return stored == null
+                ? new InForce<>(name, effective.configuration().limits().get(name), null)
+                : new InForce<>(name, stored.content(), stored);
     }
 
-    private static Revision<Map<String, String>> revision(LimitVersion row) {
-        String definition = row.definition();
-        if (definition == null) {
-            return Revision.of(row, Revision.State.REMOVED, null);
-        }
-        try {
-            return Revision.of(row, Revision.State.SET, Definition.parse(row.name(), definition));
-        } catch (InvalidLimitException e) {
-            return Revision.of(row, Revision.State.BROKEN, null);
-        }
-    }
-
-    /** All versions of that name that were ever stored, the newest first. */
+    /** All stored versions of that name, the newest first. */
     public List<Revision<Map<String, String>>> history(String name) {
-        return policies.database().limits().findByResourceOrderByVersionDesc(name).stream()
-                .map(LimitAdmin::revision)
-                .toList();
+        return storage.limitHistory(name);
     }
 
     /**
      * Stores a limit.
      *
-     * @throws InvalidLimitException if it cannot be right; nothing is changed then
-     * @throws IllegalArgumentException if another limit or a rule would be wrong because of it; nothing is changed then
+     * @throws InvalidLimitException if it is invalid; nothing is changed then
+     * @throws IllegalArgumentException if it would invalidate another limit or a rule; nothing is changed then
      */
     public Revision<Map<String, String>> set(String name, Map<String, String> definition, Change change) {
-        return add(name, Definition.text(name, definition), change);
+        Map<String, String> stripped = stripped(name, definition);
+        return storage.change(transaction -> add(transaction, name, Revision.State.SET, stripped, change));
+    }
+
+    /** Properties are stored as lines, so none may span several. */
+    private static Map<String, String> stripped(String limit, Map<String, String> definition) {
+        Map<String, String> stripped = new LinkedHashMap<>();
+        definition.forEach((property, value) -> {
+            if (property.isBlank() || property.indexOf(':') >= 0 || hasLines(property) || hasLines(value)) {
+                throw new InvalidLimitException(
+                        limit, property, value, "write one line for each property, such as max-requests: 100");
+            }
+            if (stripped.put(property.strip(), value.strip()) != null) {
+                throw new InvalidLimitException(limit, property.strip(), value.strip(), "write it once only");
+            }
+        });
+        return stripped;
+    }
+
+    private static boolean hasLines(String text) {
+        return text.lines().count() > 1;
     }
 
     /**
-     * Lets what the configuration says apply again.
+     * Removes a stored limit, so that the configuration applies again.
      *
-     * @throws IllegalArgumentException if no limit of that name is stored, or if there would be none and a rule or
-     *     another limit names it; nothing is changed then
+     * @throws IllegalArgumentException if no limit of that name is stored, or if a rule or another limit would lack it;
+     *     nothing is changed then
      */
     public Revision<Map<String, String>> remove(String name, Change change) {
-        return writes.change(() -> {
-            Compiled now = policies.compiled();
+        return storage.change(transaction -> {
+            EffectivePolicy now = storage.effective();
             if (!now.limits().containsKey(name)) {
                 throw new IllegalArgumentException("no limit '" + name + "' is stored; name one of "
                         + new TreeSet<>(now.limits().keySet()));
             }
             requireUnused(name, now);
-            return write(name, null, change);
+            return add(transaction, name, Revision.State.REMOVED, null, change);
         });
     }
 
-    private void requireUnused(String name, Compiled now) {
-        if (policies.configured().limits().containsKey(name)) {
+    private static void requireUnused(String name, EffectivePolicy now) {
+        if (now.configuration().limits().containsKey(name)) {
             return;
         }
         List<String> users = now.policy().rules().rules().stream()
@@ -116,32 +116,28 @@ public final class LimitAdmin {
         }
     }
 
-    /** Stores the content of an earlier version once more. */
+    /** Stores the content of an earlier version again. */
     public Revision<Map<String, String>> rollback(String name, int version, Change change) {
-        return writes.change(() -> {
-            List<LimitVersion> versions = policies.database().limits().findByResourceOrderByVersionDesc(name);
-            LimitVersion before = Writes.version(versions, "limit", name, version);
-            return write(name, before.definition(), change);
+        return storage.change(transaction -> {
+            Revision<Map<String, String>> before = Revision.find(storage.limitHistory(name), "limit", name, version);
+            if (before.state() == Revision.State.BROKEN) {
+                throw new InvalidLimitException(
+                        name, "version", version, "name a valid version; this one is broken: " + before.problem());
+            }
+            return add(transaction, name, before.state(), before.content(), change);
         });
     }
 
-    private Revision<Map<String, String>> add(String name, String definition, Change change) {
-        return writes.change(() -> write(name, definition, change));
-    }
-
-    private Revision<Map<String, String>> write(String name, @Nullable String definition, Change change) {
-        change.requireLasting(policies.clock().instant());
-        List<LimitVersion> versions = policies.database().limits().findByResourceOrderByVersionDesc(name);
-        LimitVersion added = new LimitVersion(
-                null,
-                name,
-                Writes.next(versions),
-                definition,
-                change.by(),
-                writes.now(),
-                change.expiresAtMicros(),
-                change.reason());
-        writes.requireRight(added);
-        return revision(policies.database().limits().save(added));
+    private Revision<Map<String, String>> add(
+            PolicyStorage.Transaction transaction,
+            String name,
+            Revision.State state,
+            @Nullable Map<String, String> definition,
+            Change change) {
+        Instant now = storage.clock().instant();
+        Revision<Map<String, String>> draft =
+                Revision.draft(name, storage.limitHistory(name), state, definition, change, now);
+        storage.effective().requireValidLimit(draft, now);
+        return transaction.addLimit(draft);
     }
 }

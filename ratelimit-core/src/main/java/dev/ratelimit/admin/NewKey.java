@@ -5,17 +5,17 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An API key that is to be made.
+ * An API key to create.
  *
  * <pre>{@code
  * admin.keys().create(NewKey.of("build server", "alice").tier("premium"), "ops").secret()
  * }</pre>
  *
- * @param name what its owner calls it
+ * @param name a name for its owner
  * @param owner the user it belongs to
  * @param tier its tier, or {@code null} for that of its owner
- * @param quota what it may use by itself; {@link Quota#NONE} to share that of its owner
- * @param expiresAt from when on it is no longer recognised, or {@code null}
+ * @param quota its own quota; {@link Quota#NONE} to share that of its owner
+ * @param expiresAt when requests with it are no longer accepted, or {@code null}
  */
 public record NewKey(
         String name,

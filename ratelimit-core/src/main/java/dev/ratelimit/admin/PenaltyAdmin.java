@@ -1,38 +1,37 @@
 package dev.ratelimit.admin;
 
-import dev.ratelimit.Micros;
 import dev.ratelimit.Subject;
-import dev.ratelimit.data.StoredPolicies;
+import java.time.Instant;
 import java.util.List;
 
 /** Lists and ends penalties. */
 public final class PenaltyAdmin {
 
-    private final StoredPolicies policies;
+    /**
+     * A penalty that is not over.
+     *
+     * @param subject the text of the subject, see {@link dev.ratelimit.Subject#ofText}
+     * @param violations the number of violations that are remembered
+     */
+    public record Penalty(String subject, String limit, long violations, Instant lastViolationAt, Instant until) {}
+
+    private final PolicyStorage storage;
     private final Resets resets;
 
-    PenaltyAdmin(StoredPolicies policies, Resets resets) {
-        this.policies = policies;
+    PenaltyAdmin(PolicyStorage storage, Resets resets) {
+        this.storage = storage;
         this.resets = resets;
     }
 
-    /** Those that are not over, the one that lasts longest first. */
-    public List<PenaltyEntry> list() {
-        long now = Micros.of(policies.clock().instant());
-        return policies.database().penalties().findByPenaltyUntilGreaterThanOrderByPenaltyUntilDesc(now).stream()
-                .map(row -> new PenaltyEntry(
-                        row.userId(),
-                        row.resource(),
-                        row.violationCount(),
-                        Micros.toInstant(row.lastViolationAt()),
-                        Micros.toInstant(row.penaltyUntil())))
-                .toList();
+    /** All penalties that are not over, the longest first. */
+    public List<Penalty> list() {
+        return storage.penalties();
     }
 
     /**
-     * Ends a penalty and forgets the violations, and with them what the limit has counted for the subject.
+     * Ends a penalty and forgets the violations, and the count of the limit with them.
      *
-     * @return whether it was done; {@code false} if the store failed
+     * @return whether it succeeded; {@code false} if the store failed
      */
     public boolean clear(Subject subject, String limit, String by) {
         return resets.reset(subject, limit, by);

@@ -1,16 +1,13 @@
 package dev.ratelimit.admin;
 
 import dev.ratelimit.InvalidLimitException;
-import dev.ratelimit.data.Definition;
-import dev.ratelimit.data.LimitVersion;
-import dev.ratelimit.data.RuleVersion;
-import dev.ratelimit.data.StoredRule;
-import dev.ratelimit.data.StoredVersion;
-import dev.ratelimit.policy.Configured;
+import dev.ratelimit.admin.EffectivePolicy.Versions;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.Policy;
+import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.RuleBook;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -25,100 +22,79 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a policy of what is configured and what is stored.
+ * Compiles a policy from the configuration and the stored versions.
  *
  * <ol>
- *   <li>For each name there are choices: the stored versions that have not expired, the newest first, down to one that
- *       says that the configuration applies again; then what is configured.
- *   <li>The first choice of each limit is tried. If the limits cannot be made, the stored version without which they
- *       can be, the newest if there are several, is reported, and the next choice of its name is tried.
- *   <li>Likewise the rules, each by itself, with these limits.
+ *   <li>Each name has choices: its stored versions that have not expired, the newest first, down to one that is
+ *       {@linkplain Revision.State#REMOVED removed}; then the configuration.
+ *   <li>The first choice of each limit is tried. If the limits are invalid, one stored version is reported: the newest
+ *       whose absence makes them valid. The next choice of its name is tried.
+ *   <li>The same is done for each rule on its own, with these limits.
  * </ol>
  *
- * So one row that cannot be right costs nothing but itself.
+ * So an invalid version affects nothing but itself.
  */
-public final class PolicyCompiler {
+final class PolicyCompiler {
 
-    /**
-     * What came of it.
-     *
-     * @param limits the stored limits that are in force
-     * @param rules the stored rules that are in force, those that are disabled included
-     * @param mistakes the rows that were skipped, and why
-     * @param nextExpiry when it will be different without any change, in microseconds; {@link Long#MAX_VALUE} for never
-     */
-    public record Compiled(
-            Policy policy,
-            Map<String, LimitVersion> limits,
-            Map<String, RuleVersion> rules,
-            Map<Problem, IllegalArgumentException> mistakes,
-            long nextExpiry) {
+    private record LimitChoice(@Nullable Revision<Map<String, String>> revision, Map<String, String> definition) {}
 
-        public List<Problem> problems() {
-            return List.copyOf(mistakes.keySet());
-        }
-    }
+    static final String LIMITS_TABLE = "rate_limit_configs";
+    static final String RULES_TABLE = "rate_limit_rules";
 
-    private record LimitChoice(@Nullable LimitVersion version, Map<String, String> definition) {}
-
-    public static final String LIMITS_TABLE = "rate_limit_configs";
-    public static final String RULES_TABLE = "rate_limit_rules";
-
-    private final Configured configured;
-    private final long now;
+    private final PolicyConfiguration configuration;
+    private final Versions versions;
+    private final Instant now;
     private final Map<String, Deque<LimitChoice>> choices = new LinkedHashMap<>();
     private final Map<Problem, IllegalArgumentException> mistakes = new LinkedHashMap<>();
-    private long nextExpiry = Long.MAX_VALUE;
+    private Instant nextExpiry = Instant.MAX;
 
-    private PolicyCompiler(Configured configured, long now) {
-        this.configured = configured;
+    private PolicyCompiler(PolicyConfiguration configuration, Versions versions, Instant now) {
+        this.configuration = configuration;
+        this.versions = versions;
         this.now = now;
     }
 
-    /**
-     * @param limits versions by name, the newest first
-     * @param rules versions by name, the newest first
-     */
-    public static Compiled compile(
-            Configured configured,
-            Map<String, List<LimitVersion>> limits,
-            Map<String, List<RuleVersion>> rules,
-            long now) {
-        return new PolicyCompiler(configured, now).compile(limits, rules);
+    static EffectivePolicy compile(PolicyConfiguration configuration, Versions versions, Instant now) {
+        return new PolicyCompiler(configuration, versions, now).compile();
     }
 
-    private Compiled compile(Map<String, List<LimitVersion>> limits, Map<String, List<RuleVersion>> rules) {
-        collectLimits(limits);
+    private EffectivePolicy compile() {
+        collectLimits();
         LimitBook book = limitBook();
-        Map<String, LimitVersion> limitsInForce = new HashMap<>();
+        Map<String, Revision<Map<String, String>>> limitsInForce = new HashMap<>();
         choices.forEach((name, ofName) -> {
             LimitChoice chosen = ofName.peek();
-            if (chosen != null && chosen.version != null) {
-                limitsInForce.put(name, chosen.version);
+            if (chosen != null && chosen.revision != null) {
+                limitsInForce.put(name, chosen.revision);
             }
         });
-        Map<String, RuleVersion> rulesInForce = new LinkedHashMap<>();
-        RuleBook ruleBook = ruleBook(rules, book, rulesInForce);
-        return new Compiled(
-                new Policy(book, ruleBook, configured.tiers()), limitsInForce, rulesInForce, mistakes, nextExpiry);
+        Map<String, Revision<Rule>> rulesInForce = new LinkedHashMap<>();
+        RuleBook ruleBook = ruleBook(book, rulesInForce);
+        return new EffectivePolicy(
+                configuration,
+                versions,
+                new Policy(book, ruleBook, configuration.tiers()),
+                limitsInForce,
+                rulesInForce,
+                mistakes,
+                nextExpiry);
     }
 
-    private void collectLimits(Map<String, List<LimitVersion>> stored) {
-        Set<String> names = new LinkedHashSet<>(configured.limits().keySet());
-        names.addAll(stored.keySet());
+    private void collectLimits() {
+        Set<String> names = new LinkedHashSet<>(configuration.limits().keySet());
+        names.addAll(versions.limits().keySet());
         for (String name : names) {
             Deque<LimitChoice> ofName = new ArrayDeque<>();
-            for (LimitVersion version : untilRemoved(stored.getOrDefault(name, List.of()))) {
-                try {
-                    String definition = version.definition();
-                    if (definition != null) {
-                        ofName.add(new LimitChoice(version, Definition.parse(name, definition)));
-                    }
-                } catch (InvalidLimitException e) {
-                    report(LIMITS_TABLE, version, e);
+            for (Revision<Map<String, String>> revision :
+                    untilRemoved(versions.limits().getOrDefault(name, List.of()))) {
+                Map<String, String> definition = revision.content();
+                if (revision.state() == Revision.State.BROKEN) {
+                    reportBroken(LIMITS_TABLE, revision);
+                } else if (definition != null) {
+                    ofName.add(new LimitChoice(revision, definition));
                 }
             }
-            Map<String, String> ofConfiguration = configured.limits().get(name);
+            Map<String, String> ofConfiguration = configuration.limits().get(name);
             if (ofConfiguration != null) {
                 ofName.add(new LimitChoice(null, ofConfiguration));
             }
@@ -126,20 +102,21 @@ public final class PolicyCompiler {
         }
     }
 
-    /** The versions that may be in force: not expired, and none below one that says that the configuration applies. */
-    private <V extends StoredVersion> List<V> untilRemoved(List<V> newestFirst) {
-        List<V> live = new ArrayList<>(1);
-        for (V version : newestFirst) {
-            if (version.hasExpired(now)) {
+    /** The versions that may be in force: not expired, and newer than the last removal. */
+    private <T> List<Revision<T>> untilRemoved(List<Revision<T>> newestFirst) {
+        List<Revision<T>> live = new ArrayList<>(1);
+        for (Revision<T> revision : newestFirst) {
+            if (revision.hasExpired(now)) {
                 continue;
             }
-            if (version.expiresAt() != 0) {
-                nextExpiry = Math.min(nextExpiry, version.expiresAt());
+            Instant expiresAt = revision.expiresAt();
+            if (expiresAt != null && expiresAt.isBefore(nextExpiry)) {
+                nextExpiry = expiresAt;
             }
-            if (version.removed()) {
+            if (revision.state() == Revision.State.REMOVED) {
                 break;
             }
-            live.add(version);
+            live.add(revision);
         }
         return live;
     }
@@ -149,7 +126,7 @@ public final class PolicyCompiler {
             try {
                 return LimitBook.of(definitions());
             } catch (InvalidLimitException e) {
-                LimitVersion culprit = culprit(e);
+                Revision<Map<String, String>> culprit = culprit(e);
                 if (culprit == null) {
                     throw e;
                 }
@@ -174,32 +151,27 @@ public final class PolicyCompiler {
         return definitions;
     }
 
-    /** The stored version that a limit fails because of: its own, or that of a limit that it is based on. */
-    private @Nullable LimitVersion culprit(InvalidLimitException e) {
+    /** The stored version that makes a limit invalid: its own, or that of a limit it is based on. */
+    private @Nullable Revision<Map<String, String>> culprit(InvalidLimitException e) {
         String failing = e.limit();
         if (failing == null) {
             return null;
         }
-        List<LimitVersion> suspects = lineage(failing).stream()
+        List<Revision<Map<String, String>>> suspects = lineage(failing).stream()
                 .flatMap(name -> choicesOf(name).stream().limit(1))
-                .flatMap(choice -> Stream.ofNullable(choice.version))
-                .sorted(Comparator.comparing(PolicyCompiler::age).reversed())
+                .flatMap(choice -> Stream.ofNullable(choice.revision))
+                .sorted(Comparator.<Revision<Map<String, String>>>comparingLong(Revision::sequence)
+                        .reversed())
                 .toList();
-        for (LimitVersion suspect : suspects) {
-            if (isMadeWithout(suspect, failing)) {
+        for (Revision<Map<String, String>> suspect : suspects) {
+            if (isValidWithout(suspect, failing)) {
                 return suspect;
             }
         }
         return suspects.isEmpty() ? null : suspects.get(0);
     }
 
-    /** What is not stored yet is the newest. */
-    private static long age(StoredVersion version) {
-        Long id = version.id();
-        return id == null ? Long.MAX_VALUE : id;
-    }
-
-    /** The limit and all that it is based on. */
+    /** The limit and all limits it is based on. */
     private Set<String> lineage(String limit) {
         Set<String> lineage = new LinkedHashSet<>();
         String name = limit;
@@ -210,8 +182,8 @@ public final class PolicyCompiler {
         return lineage;
     }
 
-    /** Whether the limit could be made if the next choice were taken in place of the suspect. */
-    private boolean isMadeWithout(LimitVersion suspect, String failing) {
+    /** Whether the limit would be valid with the next choice in place of the suspect. */
+    private boolean isValidWithout(Revision<?> suspect, String failing) {
         Deque<LimitChoice> ofSuspect = choicesOf(suspect.name());
         LimitChoice taken = ofSuspect.remove();
         try {
@@ -232,43 +204,60 @@ public final class PolicyCompiler {
         }
     }
 
-    private RuleBook ruleBook(
-            Map<String, List<RuleVersion>> stored, LimitBook limits, Map<String, RuleVersion> inForce) {
-        List<Rule> ofConfiguration = new ArrayList<>();
-        List<Rule> ofDatabase = new ArrayList<>();
-        stored.values().stream()
-                .filter(versions -> !versions.isEmpty())
-                // A rule keeps its place among those of equal priority when it is changed.
-                .sorted(Comparator.comparing(versions -> age(versions.get(versions.size() - 1))))
-                .forEach(versions -> {
-                    for (RuleVersion version : untilRemoved(versions)) {
-                        if (!version.enabled()) {
-                            inForce.put(version.name(), version);
-                            return;
-                        }
-                        try {
-                            Rule rule = StoredRule.read(version);
-                            RuleBook unused =
-                                    RuleBook.of(List.of(rule), limits, configured.mode(), configured.parser());
-                            ofDatabase.add(rule);
-                            inForce.put(version.name(), version);
-                            return;
-                        } catch (IllegalArgumentException e) {
-                            report(RULES_TABLE, version, e);
+    private RuleBook ruleBook(LimitBook limits, Map<String, Revision<Rule>> inForce) {
+        List<Rule> stored = new ArrayList<>();
+        versions.rules().values().stream()
+                .filter(ofName -> !ofName.isEmpty())
+                // A changed rule keeps its place among rules of equal priority.
+                .sorted(Comparator.comparingLong(
+                        ofName -> ofName.get(ofName.size() - 1).sequence()))
+                .forEach(ofName -> {
+                    Revision<Rule> chosen = chooseRule(ofName, limits);
+                    if (chosen != null) {
+                        inForce.put(chosen.name(), chosen);
+                        Rule rule = chosen.content();
+                        if (rule != null && chosen.state() == Revision.State.SET) {
+                            stored.add(rule);
                         }
                     }
                 });
-        for (Rule rule : configured.rules()) {
+        List<Rule> all = new ArrayList<>();
+        for (Rule rule : configuration.rules()) {
             if (!inForce.containsKey(rule.name())) {
-                ofConfiguration.add(rule);
+                all.add(rule);
             }
         }
-        ofConfiguration.addAll(ofDatabase);
-        return RuleBook.of(ofConfiguration, limits, configured.mode(), configured.parser());
+        all.addAll(stored);
+        return configuration.ruleBook(all, limits);
     }
 
-    private void report(String table, StoredVersion version, IllegalArgumentException mistake) {
+    /** The newest version that is disabled or valid, or {@code null}. */
+    private @Nullable Revision<Rule> chooseRule(List<Revision<Rule>> newestFirst, LimitBook limits) {
+        for (Revision<Rule> revision : untilRemoved(newestFirst)) {
+            Rule rule = revision.content();
+            if (revision.state() == Revision.State.DISABLED) {
+                return revision;
+            }
+            if (revision.state() == Revision.State.BROKEN || rule == null) {
+                reportBroken(RULES_TABLE, revision);
+                continue;
+            }
+            try {
+                RuleBook unused = configuration.ruleBook(List.of(rule), limits);
+                return revision;
+            } catch (IllegalArgumentException e) {
+                report(RULES_TABLE, revision, e);
+            }
+        }
+        return null;
+    }
+
+    private void reportBroken(String table, Revision<?> revision) {
+        report(table, revision, new IllegalArgumentException(revision.problem()));
+    }
+
+    private void report(String table, Revision<?> revision, IllegalArgumentException mistake) {
         mistakes.put(
-                new Problem(table, version.name(), version.version(), String.valueOf(mistake.getMessage())), mistake);
+                new Problem(table, revision.name(), revision.version(), String.valueOf(mistake.getMessage())), mistake);
     }
 }

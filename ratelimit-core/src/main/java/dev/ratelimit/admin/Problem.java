@@ -3,11 +3,11 @@ package dev.ratelimit.admin;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A stored row that cannot be right and is skipped.
+ * An invalid stored row, which is skipped.
  *
- * @param name of the limit or the rule; the user, the id of the API key
- * @param version of the limit or the rule; {@code null} for other rows
- * @param message what is wrong, with the value, and what to write instead
+ * @param name the name of the limit or the rule; the user; the id of the API key
+ * @param version the version of the limit or the rule; {@code null} for other rows
+ * @param message the invalid value and the remedy
  */
 public record Problem(String table, String name, @Nullable Integer version, String message) {
 

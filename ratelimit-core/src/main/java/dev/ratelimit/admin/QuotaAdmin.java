@@ -1,15 +1,13 @@
 package dev.ratelimit.admin;
 
-import dev.ratelimit.Micros;
+import dev.ratelimit.Limit;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
-import dev.ratelimit.data.QuotaRow;
-import dev.ratelimit.data.StoredAccounts;
-import dev.ratelimit.data.StoredPolicies;
-import dev.ratelimit.data.StoredQuota;
 import dev.ratelimit.policy.Account;
+import dev.ratelimit.policy.Policy;
 import dev.ratelimit.policy.Quota;
 import java.time.Instant;
+import java.time.ZoneId;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -20,97 +18,63 @@ import org.slf4j.LoggerFactory;
 /** Lists and changes the tiers, quotas and blocks of users. */
 public final class QuotaAdmin {
 
+    /** The stored account of a user, and its last change. */
+    public record UserQuota(Account account, String by, Instant at) {}
+
     private static final Logger log = LoggerFactory.getLogger(QuotaAdmin.class);
 
-    private final StoredPolicies policies;
-    private final Writes writes;
+    private final PolicyStorage storage;
     private final RateLimiter limiter;
 
-    QuotaAdmin(StoredPolicies policies, Writes writes, RateLimiter limiter) {
-        this.policies = policies;
-        this.writes = writes;
+    QuotaAdmin(PolicyStorage storage, RateLimiter limiter) {
+        this.storage = storage;
         this.limiter = limiter;
     }
 
-    /** All users of whom something is stored, by name. */
+    /** All users with a stored tier, quota or block, by name. */
     public List<UserQuota> list() {
-        return policies.database().quotas().findAllByOrderByUserId().stream()
-                .map(this::userQuota)
-                .toList();
+        return storage.userQuotas();
     }
 
     public Optional<UserQuota> find(String user) {
-        return policies.database().quotas().findByUserId(user).map(this::userQuota);
-    }
-
-    private UserQuota userQuota(QuotaRow row) {
-        return new UserQuota(
-                StoredAccounts.account(row, Quota.NONE), row.changedBy(), Micros.toInstant(row.changedAt()));
+        return storage.userQuota(user);
     }
 
     /**
-     * Gives a user a tier and numbers; a block stays as it is.
+     * Sets the tier and the quota of a user. A block stays as it is.
      *
-     * @param tier the tier, or {@code null} for what the authorities say
-     * @param quota what overrides the numbers of the tier
+     * @param tier the tier, or {@code null} to derive it from the authorities
+     * @param quota overrides the quota of the tier, value by value
      */
     public void set(String user, @Nullable String tier, Quota quota, String by) {
         requireUser(user);
-        Quota unused = StoredQuota.require(quota);
-        writes.requireTier(tier);
-        writes.change(() -> {
-            QuotaRow before = row(user);
-            write(new QuotaRow(
-                    user,
-                    tier,
-                    quota.perSecond(),
-                    quota.perHour(),
-                    quota.perDay(),
-                    quota.perMonth(),
-                    quota.burst(),
-                    StoredQuota.text(quota.zone()),
-                    before.blockedUntil(),
-                    before.blockReason(),
-                    Change.by(by).by(),
-                    writes.now()));
-        });
+        requireValid(quota);
+        requireTier(tier, storage.current());
+        String author = Change.by(by).by();
+        storage.run(transaction -> transaction.setQuota(user, tier, quota, author));
     }
 
-    /** Forgets the user's tier and numbers; a block stays as it is. */
+    /** Removes the tier and the quota of a user. A block stays as it is. */
     public void remove(String user, String by) {
         set(user, null, Quota.NONE, by);
     }
 
-    /** Denies all requests of the user until then. */
+    /** Blocks all requests of a user until then. */
     public void block(String user, Instant until, String reason, String by) {
         requireUser(user);
-        if (!until.isAfter(policies.clock().instant())) {
+        if (!until.isAfter(storage.clock().instant())) {
             throw new IllegalArgumentException(
                     "the block of '" + user + "' ends at " + until + "; write a moment in the future");
         }
-        writes.change(() -> write(withBlock(row(user), Micros.of(until), reason, by)));
-        log.info("The user {} is blocked until {} by {}: {}", user, until, by, reason);
+        String author = Change.by(by).by();
+        storage.run(transaction -> transaction.setBlock(user, until, reason, author));
+        log.info("Blocked user {} until {}, by {}: {}", user, until, by, reason);
     }
 
     public void unblock(String user, String by) {
-        writes.change(() -> write(withBlock(row(user), 0, null, by)));
-        log.info("The user {} is unblocked by {}", user, by);
-    }
-
-    private QuotaRow withBlock(QuotaRow row, long until, @Nullable String reason, String by) {
-        return new QuotaRow(
-                row.userId(),
-                row.tier(),
-                row.perSecond(),
-                row.perHour(),
-                row.perDay(),
-                row.perMonth(),
-                row.burst(),
-                row.zone(),
-                until,
-                reason,
-                Change.by(by).by(),
-                writes.now());
+        String author = Change.by(by).by();
+        storage.run(transaction -> transaction.setBlock(user, null, null, author));
+        log.info("Unblocked user {}, by {}", user, by);
     }
 
     private static void requireUser(String user) {
@@ -119,39 +83,33 @@ public final class QuotaAdmin {
         }
     }
 
-    private QuotaRow row(String user) {
-        return policies.database()
-                .quotas()
-                .findByUserId(user)
-                .orElseGet(() -> new QuotaRow(user, null, null, null, null, null, null, null, 0, null, "", 0));
+    /** Refuses a quota that no limits can be made of. */
+    static void requireValid(Quota quota) {
+        List<Limit> unused = quota.limits(ZoneId.of("UTC"));
     }
 
-    /** A row that says nothing is deleted. */
-    private void write(QuotaRow row) {
-        boolean exists = policies.database().quotas().findByUserId(row.userId()).isPresent();
-        Account account = StoredAccounts.account(row, Quota.NONE);
-        if (account.tier() == null && StoredQuota.isEmpty(row) && account.blockedUntil() == null) {
-            policies.database().quotas().deleteById(row.userId());
-        } else if (exists) {
-            policies.database().rows().update(row);
-        } else {
-            policies.database().rows().insert(row);
+    /** Refuses an unknown tier: it is a typing error, and would have no quota at all. */
+    static void requireTier(@Nullable String tier, Policy policy) {
+        Set<String> known = policy.tierNames();
+        if (tier != null && !known.contains(tier)) {
+            throw new IllegalArgumentException("the tier is '" + tier + "', which no quota, limit, rule or authority"
+                    + " mentions; write one of " + String.join(", ", known));
         }
     }
 
-    /** What the user has used of the quota, without the requests that came with an API key that has its own. */
+    /** The user's usage of the quota, without requests whose API key has its own quota. */
     public Usage usage(String user) {
         return usage(user, Set.of());
     }
 
     /**
-     * What the user has used of the quota.
+     * The user's usage of the quota.
      *
-     * @param authorities what the user was granted, which may stand for a tier
+     * @param authorities the authorities of the user, which may imply a tier
      */
     public Usage usage(String user, Set<String> authorities) {
         return QuotaUsage.of(
-                policies.current().tiers().caller(user, authorities, null, policies.accounts()),
+                storage.current().tiers().caller(user, authorities, null, storage.accounts()),
                 Subject.user(user),
                 limiter);
     }

@@ -11,7 +11,7 @@ import java.time.ZoneId;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Finds out what was used of a quota, and uses nothing. */
+/** Reads the usage of a quota. Consumes nothing. */
 final class QuotaUsage {
 
     private static final ZoneId UTC = ZoneId.of("UTC");
@@ -21,7 +21,7 @@ final class QuotaUsage {
     private QuotaUsage() {}
 
     static Usage of(Caller caller, Subject subject, RateLimiter limiter) {
-        // By numbers that are never reached: more may have been used than the quota of today allows.
+        // With capacities that are never reached: the usage may exceed the quota of today.
         List<Limit> counters = caller.quota().stream()
                 .filter(limit -> limit.name().equals(DAY) || limit.name().equals(MONTH))
                 .map(Limit::unrestricted)
@@ -31,7 +31,7 @@ final class QuotaUsage {
                 caller.tier(), used(counted, DAY), used(counted, MONTH), peek(subject, caller.quota(), limiter));
     }
 
-    /** What each limit would say; nothing if the store cannot be asked. */
+    /** The decision of each limit; empty if the store is unavailable. */
     static List<LimitDecision> peek(Subject subject, List<Limit> limits, RateLimiter limiter) {
         LimitRequest request = null;
         for (Limit limit : limits) {

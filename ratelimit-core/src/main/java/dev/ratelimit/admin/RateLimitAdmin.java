@@ -2,19 +2,18 @@ package dev.ratelimit.admin;
 
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
-import dev.ratelimit.data.StoredPolicies;
 import dev.ratelimit.policy.IpAddress;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * Looks at limits, rules, quotas, API keys and penalties, and changes them while requests are served. A change is
- * committed when the call returns, whatever transaction the caller is in; this instance goes by it at once, the others
- * within a moment. Safe for use by many threads.
+ * Lists and changes limits, rules, quotas, API keys and penalties while requests are served. A change is committed when
+ * the call returns, whatever transaction the caller is in. It takes effect on this instance immediately, on other
+ * instances a moment later. Safe for use by many threads.
  *
- * <p>What cannot be right is refused, and nothing is changed. If the database fails, so does the call, with a
- * {@link org.springframework.dao.DataAccessException}.
+ * <p>An invalid change is refused, and nothing is changed. If the storage fails, so does the call; our databases fail
+ * with Spring's {@code DataAccessException}.
  *
  * <pre>{@code
  * admin.limits().set("api", Map.of("algorithm", "token-bucket", "burst", "50", "refill", "10/s"),
@@ -23,7 +22,7 @@ import java.util.function.Predicate;
  */
 public final class RateLimitAdmin {
 
-    private final StoredPolicies policies;
+    private final PolicyStorage storage;
     private final LimitAdmin limits;
     private final RuleAdmin rules;
     private final QuotaAdmin quotas;
@@ -32,8 +31,8 @@ public final class RateLimitAdmin {
     private final Resets resets;
     private final Explainer explainer;
 
-    public RateLimitAdmin(StoredPolicies policies, RateLimiter limiter) {
-        this(policies, limiter, address -> Subject.ip(address.toString()), inquiry -> false);
+    public RateLimitAdmin(PolicyStorage storage, RateLimiter limiter) {
+        this(storage, limiter, address -> Subject.ip(address.toString()), inquiry -> false);
     }
 
     /**
@@ -41,19 +40,18 @@ public final class RateLimitAdmin {
      * @param exemptions whether no rule is asked about such a request
      */
     public RateLimitAdmin(
-            StoredPolicies policies,
+            PolicyStorage storage,
             RateLimiter limiter,
             Function<IpAddress, Subject> addresses,
             Predicate<Inquiry> exemptions) {
-        Writes writes = new Writes(policies);
-        this.policies = policies;
-        this.limits = new LimitAdmin(policies, writes);
-        this.rules = new RuleAdmin(policies, writes);
-        this.quotas = new QuotaAdmin(policies, writes, limiter);
-        this.keys = new KeyAdmin(policies, writes, limiter);
-        this.resets = new Resets(policies, writes, limiter);
-        this.penalties = new PenaltyAdmin(policies, resets);
-        this.explainer = new Explainer(policies, limiter, addresses, exemptions);
+        this.storage = storage;
+        this.limits = new LimitAdmin(storage);
+        this.rules = new RuleAdmin(storage);
+        this.quotas = new QuotaAdmin(storage, limiter);
+        this.keys = new KeyAdmin(storage, limiter);
+        this.resets = new Resets(storage, limiter);
+        this.penalties = new PenaltyAdmin(storage, resets);
+        this.explainer = new Explainer(storage, limiter, addresses, exemptions);
     }
 
     public LimitAdmin limits() {
@@ -77,22 +75,22 @@ public final class RateLimitAdmin {
     }
 
     /**
-     * Forgets all that a limit knows of a subject: count, violations and penalty.
+     * Resets the count, the violations and the penalty of a subject on a limit.
      *
      * @param limit the name of a limit; {@code quota} for the whole quota
-     * @return whether it was done; {@code false} if the store failed
+     * @return whether it succeeded; {@code false} if the store failed
      */
     public boolean reset(Subject subject, String limit, String by) {
         return resets.reset(subject, limit, by);
     }
 
-    /** Says which rules would apply to a request, which not and why, and what would remain. Consumes nothing. */
+    /** Lists each rule, why it applies to a request or not, and what would remain. Consumes nothing. */
     public Explanation explain(Inquiry inquiry) {
         return explainer.explain(inquiry);
     }
 
-    /** The stored rows that cannot be right and are skipped. */
+    /** The stored rows that are invalid and skipped. */
     public List<Problem> problems() {
-        return policies.problems();
+        return storage.problems();
     }
 }

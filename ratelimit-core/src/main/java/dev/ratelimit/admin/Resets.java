@@ -6,8 +6,6 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
 import dev.ratelimit.Window;
 import dev.ratelimit.algorithm.Algorithms;
-import dev.ratelimit.data.ChangeRow;
-import dev.ratelimit.data.StoredPolicies;
 import dev.ratelimit.policy.Quota;
 import java.time.Duration;
 import java.time.ZoneId;
@@ -18,12 +16,12 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Resets what limits know of a subject, and lets every instance know. */
+/** Resets the counts, violations and penalties of a subject, and tells all instances. */
 final class Resets {
 
     private static final Logger log = LoggerFactory.getLogger(Resets.class);
 
-    /** One of each name that a quota counts under. */
+    /** One limit for each name that a quota counts under. */
     private static final List<Limit> ALL_OF_A_QUOTA = Stream.of(
                     new Quota(1L, 1L, 1L, 1L, null, null), new Quota(1L, null, null, null, 1L, null))
             .flatMap(quota -> quota.limits(ZoneId.of("UTC")).stream())
@@ -32,13 +30,11 @@ final class Resets {
             .stream()
             .toList();
 
-    private final StoredPolicies policies;
-    private final Writes writes;
+    private final PolicyStorage storage;
     private final RateLimiter limiter;
 
-    Resets(StoredPolicies policies, Writes writes, RateLimiter limiter) {
-        this.policies = policies;
-        this.writes = writes;
+    Resets(PolicyStorage storage, RateLimiter limiter) {
+        this.storage = storage;
         this.limiter = limiter;
     }
 
@@ -52,17 +48,17 @@ final class Resets {
         if (!limiter.reset(request)) {
             return false;
         }
-        writes.change(() -> policies.database().changes().add(ChangeRow.RESET, subject.text()));
-        log.info("The limit {} is reset for {} by {}", limit, subject, change.by());
+        storage.run(transaction -> transaction.announceReset(subject));
+        log.info("Reset limit {} for {}, by {}", limit, subject, change.by());
         return true;
     }
 
-    /** What is counted under the name: also that of a limit that is gone, whose counts and penalties may be there. */
+    /** The limits that count under a name. A limit that is gone may still have counts and penalties. */
     private List<Limit> named(String name) {
         if (name.equals(Quota.LIMIT)) {
             return ALL_OF_A_QUOTA;
         }
-        Limit known = policies.limits().find(name);
+        Limit known = storage.current().limits().find(name);
         return List.of(
                 known != null
                         ? known

@@ -1,6 +1,6 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.admin.IssuedKey;
+import dev.ratelimit.admin.KeyAdmin.IssuedKey;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -8,8 +8,8 @@ import java.security.SecureRandom;
 import java.util.Base64;
 import java.util.HexFormat;
 
-/** How API keys are made and hashed: {@code rl_}, an id that may be shown, {@code _}, and 192 random bits. */
-public final class KeySecret {
+/** Generates and hashes API keys: {@code rl_}, an id that may be shown, {@code _}, and 192 random bits. */
+final class KeySecret {
 
     private static final String PREFIX = "rl_";
     private static final int ID_BYTES = 6;
@@ -20,7 +20,7 @@ public final class KeySecret {
 
     private KeySecret() {}
 
-    public static IssuedKey generate() {
+    static IssuedKey generate() {
         byte[] id = new byte[ID_BYTES];
         byte[] secret = new byte[SECRET_BYTES];
         RANDOM.nextBytes(id);
@@ -31,13 +31,13 @@ public final class KeySecret {
                 PREFIX + written + '_' + Base64.getUrlEncoder().withoutPadding().encodeToString(secret));
     }
 
-    /** Whether it is worth to be hashed. */
-    public static boolean canBeKey(String text) {
+    /** Whether the text may be a key and is worth hashing. */
+    static boolean canBeKey(String text) {
         return text.startsWith(PREFIX) && text.length() <= MOST_CHARACTERS;
     }
 
-    /** A key has too many random bits to be guessed, so a fast hash without salt is as good as a slow one. */
-    public static byte[] hash(String key) {
+    /** A key has too many random bits to be guessed, so a fast hash without salt is as safe as a slow one. */
+    static byte[] hash(String key) {
         try {
             return MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8));
         } catch (NoSuchAlgorithmException e) {
@@ -45,7 +45,7 @@ public final class KeySecret {
         }
     }
 
-    public static String hashText(String key) {
+    static String hashText(String key) {
         return HexFormat.of().formatHex(hash(key));
     }
 }

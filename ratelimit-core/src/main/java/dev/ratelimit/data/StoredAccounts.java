@@ -1,7 +1,6 @@
 package dev.ratelimit.data;
 
 import dev.ratelimit.InvalidLimitException;
-import dev.ratelimit.Micros;
 import dev.ratelimit.admin.Problem;
 import dev.ratelimit.policy.Account;
 import dev.ratelimit.policy.Accounts;
@@ -13,8 +12,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** The rows of {@code user_quotas}, in memory. */
-public final class StoredAccounts implements Accounts {
+/** Caches the rows of {@code user_quotas}. */
+final class StoredAccounts implements Accounts {
 
     private final PolicyDatabase database;
     private final Map<String, Account> byUser = new ConcurrentHashMap<>();
@@ -29,7 +28,7 @@ public final class StoredAccounts implements Accounts {
         return byUser.get(user);
     }
 
-    public void readAll() {
+    void readAll() {
         Set<String> gone = new HashSet<>(byUser.keySet());
         for (QuotaRow row : database.quotas().findAllByOrderByUserId()) {
             put(row);
@@ -38,7 +37,7 @@ public final class StoredAccounts implements Accounts {
         gone.forEach(this::remove);
     }
 
-    public void read(Collection<String> users) {
+    void read(Collection<String> users) {
         Set<String> gone = new HashSet<>(users);
         for (QuotaRow row : database.quotas().findByUserIdIn(users)) {
             put(row);
@@ -56,31 +55,19 @@ public final class StoredAccounts implements Accounts {
         problems.remove(user);
     }
 
-    /** With wrong numbers, the tier and the block hold nonetheless, and the numbers that were right before. */
+    /** If the quota is invalid, the tier and the block apply nonetheless, with the last valid quota. */
     private Account account(QuotaRow row) {
         Account before = byUser.get(row.userId());
         try {
-            StoredQuota.read(row);
+            Quota unused = row.quota().quota();
             problems.remove(row.userId());
         } catch (InvalidLimitException e) {
             problems.put(row.userId(), new Problem("user_quotas", row.userId(), null, String.valueOf(e.getMessage())));
         }
-        return account(row, before == null ? Quota.NONE : before.quota());
+        return row.account(before == null ? Quota.NONE : before.quota());
     }
 
-    /**
-     * @param otherwise the quota, if that of the row cannot be right
-     */
-    public static Account account(QuotaRow row, Quota otherwise) {
-        return new Account(
-                row.userId(),
-                row.tier(),
-                StoredQuota.readOr(row, otherwise),
-                row.blockedUntil() == 0 ? null : Micros.toInstant(row.blockedUntil()),
-                row.blockReason());
-    }
-
-    public Collection<Problem> problems() {
+    Collection<Problem> problems() {
         return problems.values();
     }
 }

@@ -13,10 +13,10 @@ import dev.ratelimit.Micros;
 import dev.ratelimit.Subject;
 import dev.ratelimit.admin.Explanation;
 import dev.ratelimit.admin.Inquiry;
-import dev.ratelimit.admin.IssuedKey;
+import dev.ratelimit.admin.KeyAdmin.IssuedKey;
 import dev.ratelimit.admin.KeyInfo;
 import dev.ratelimit.admin.NewKey;
-import dev.ratelimit.admin.PenaltyEntry;
+import dev.ratelimit.admin.PenaltyAdmin.Penalty;
 import dev.ratelimit.admin.Problem;
 import dev.ratelimit.admin.Usage;
 import dev.ratelimit.policy.Account;
@@ -352,7 +352,7 @@ abstract class KeysAndQuotasContract extends DataContract {
         limiter.decide(ALICE, "login");
 
         assertThat(admin.penalties().list())
-                .containsExactly(new PenaltyEntry(
+                .containsExactly(new Penalty(
                         "user:alice",
                         "login",
                         1,

@@ -14,10 +14,10 @@ import dev.ratelimit.LimitDecision;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Subject;
 import dev.ratelimit.admin.Change;
-import dev.ratelimit.admin.Entry;
 import dev.ratelimit.admin.Explanation;
+import dev.ratelimit.admin.InForce;
 import dev.ratelimit.admin.Inquiry;
-import dev.ratelimit.admin.IssuedKey;
+import dev.ratelimit.admin.KeyAdmin.IssuedKey;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.admin.Problem;
 import dev.ratelimit.admin.RateLimitAdmin;
@@ -52,7 +52,7 @@ abstract class PolicyChangesContract extends DataContract {
         assertThat(capacity(policies, "standard")).isEqualTo(10);
         assertThat(rules(policies)).containsExactly("everything", "tenants");
         assertThat(admin.limits().list())
-                .extracting(Entry::name, Entry::isStored)
+                .extracting(InForce::name, InForce::isStored)
                 .containsExactly(tuple("small", false), tuple("standard", false));
     }
 

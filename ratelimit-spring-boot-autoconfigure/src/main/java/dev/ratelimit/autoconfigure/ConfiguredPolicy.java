@@ -8,7 +8,7 @@ import dev.ratelimit.autoconfigure.RateLimitProperties.QuotaSpec;
 import dev.ratelimit.autoconfigure.RateLimitProperties.ResponseSpec;
 import dev.ratelimit.autoconfigure.RateLimitProperties.RuleSpec;
 import dev.ratelimit.autoconfigure.RateLimitProperties.TiersSpec;
-import dev.ratelimit.policy.Configured;
+import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Quota;
 import dev.ratelimit.policy.Response;
 import dev.ratelimit.policy.Rule;
@@ -27,8 +27,8 @@ final class ConfiguredPolicy {
     private ConfiguredPolicy() {}
 
     /** @param parser of the patterns of paths */
-    static Configured of(RateLimitProperties properties, PathPatternParser parser) {
-        return new Configured(
+    static PolicyConfiguration of(RateLimitProperties properties, PathPatternParser parser) {
+        return new PolicyConfiguration(
                 limits(properties),
                 rules(properties.rules(), properties.onFailure()),
                 tiers(properties.tiers()),

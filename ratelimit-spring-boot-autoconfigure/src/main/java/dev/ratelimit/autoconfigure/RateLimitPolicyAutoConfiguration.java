@@ -8,10 +8,10 @@ import dev.ratelimit.data.StoredPolicies;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.policy.Accounts;
 import dev.ratelimit.policy.ApiKeys;
-import dev.ratelimit.policy.Configured;
 import dev.ratelimit.policy.IpAddress;
 import dev.ratelimit.policy.Policies;
 import dev.ratelimit.policy.Policy;
+import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.web.ClientAddresses;
@@ -71,7 +71,7 @@ public final class RateLimitPolicyAutoConfiguration {
         @ConditionalOnMissingBean(Policies.class)
         StoredPolicies rateLimitPolicies(
                 PolicyConnections connections,
-                Configured configured,
+                PolicyConfiguration configured,
                 RateLimitProperties properties,
                 ObjectProvider<StoreRateLimiter> limiter) {
             RateLimitProperties.Changes changes = properties.changes();
@@ -142,8 +142,9 @@ public final class RateLimitPolicyAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    Configured rateLimitConfigured(RateLimitProperties properties, BeanFactory beans, Environment environment) {
-        Configured configured = ConfiguredPolicy.of(properties, MvcPaths.parser(beans));
+    PolicyConfiguration rateLimitConfigured(
+            RateLimitProperties properties, BeanFactory beans, Environment environment) {
+        PolicyConfiguration configured = ConfiguredPolicy.of(properties, MvcPaths.parser(beans));
         warnOfPathsOutside(environment.getProperty("spring.mvc.servlet.path", "/"), configured.rules());
         return configured;
     }
@@ -151,7 +152,7 @@ public final class RateLimitPolicyAutoConfiguration {
     /** What is configured, where nothing can be stored. */
     @Bean
     @ConditionalOnMissingBean
-    Policies rateLimitConfiguredPolicies(Configured configured) {
+    Policies rateLimitConfiguredPolicies(PolicyConfiguration configured) {
         Policy policy = configured.policy();
         return () -> policy;
     }

@@ -7,7 +7,7 @@ import static org.awaitility.Awaitility.await;
 import dev.ratelimit.LimitDecision;
 import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.Inquiry;
-import dev.ratelimit.admin.IssuedKey;
+import dev.ratelimit.admin.KeyAdmin.IssuedKey;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.policy.Action;

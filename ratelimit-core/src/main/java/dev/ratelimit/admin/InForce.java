@@ -5,10 +5,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * A limit or a rule that is in force.
  *
- * @param content what it says; {@code null} for a rule that is disabled
- * @param revision the version that is in force; {@code null} if it comes from the configuration
+ * @param content the definition of the limit, or the rule; {@code null} for a disabled rule
+ * @param revision the stored version that is in force; {@code null} if it comes from the configuration
  */
-public record Entry<T>(
+public record InForce<T>(
         String name, @Nullable T content, @Nullable Revision<T> revision) {
 
     /** Whether it comes from the database. */

@@ -1,17 +1,16 @@
-package dev.ratelimit.data;
+package dev.ratelimit.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Limits;
-import dev.ratelimit.admin.Change;
-import dev.ratelimit.admin.PolicyCompiler;
-import dev.ratelimit.admin.PolicyCompiler.Compiled;
-import dev.ratelimit.admin.Problem;
-import dev.ratelimit.policy.Configured;
+import dev.ratelimit.Micros;
+import dev.ratelimit.admin.EffectivePolicy.Versions;
 import dev.ratelimit.policy.MatchMode;
+import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.Tiers;
 import dev.ratelimit.testing.TestSeed;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -29,60 +28,46 @@ class PolicyCompilerTest {
     private static final long NOW = 1_000;
     private static final Change BY = Change.by("test");
 
-    private final Map<String, List<LimitVersion>> limits = new LinkedHashMap<>();
-    private final Map<String, List<RuleVersion>> rules = new LinkedHashMap<>();
-    private long id;
+    private final Map<String, List<Revision<Map<String, String>>>> limits = new LinkedHashMap<>();
+    private final Map<String, List<Revision<Rule>>> rules = new LinkedHashMap<>();
+    private long sequence;
 
     private static Map<String, String> window(long maxRequests) {
         return Map.of("algorithm", "fixed-window", "max-requests", String.valueOf(maxRequests), "window", "1h");
     }
 
-    private static Configured configured(Map<String, Map<String, String>> limits, Rule... rules) {
-        return new Configured(limits, List.of(rules), Tiers.NONE, MatchMode.ALL, PathPatternParser.defaultInstance);
+    private static PolicyConfiguration configured(Map<String, Map<String, String>> limits, Rule... rules) {
+        return new PolicyConfiguration(
+                limits, List.of(rules), Tiers.NONE, MatchMode.ALL, PathPatternParser.defaultInstance);
     }
 
     /** A newer version than all before; without a definition, one that says that the configuration applies again. */
-    private void store(String limit, String definition, long expiresAt) {
-        List<LimitVersion> versions = limits.computeIfAbsent(limit, name -> new ArrayList<>());
-        versions.add(0, new LimitVersion(++id, limit, versions.size() + 1, definition, "test", 0, expiresAt, null));
+    private void store(String limit, Map<String, String> definition, long expiresAt) {
+        Change change = expiresAt == 0 ? BY : BY.until(Micros.toInstant(expiresAt));
+        Revision.State state = definition == null ? Revision.State.REMOVED : Revision.State.SET;
+        store(limits, limit, state, definition, change);
     }
 
-    private void store(RuleVersion row) {
-        List<RuleVersion> versions = rules.computeIfAbsent(row.ruleName(), name -> new ArrayList<>());
-        RuleVersion copy = StoredRule.copy(row, versions.size() + 1, row.enabled(), BY, 0);
+    private void store(Rule rule, Revision.State state) {
+        store(rules, rule.name(), state, rule, BY);
+    }
+
+    private <T> void store(
+            Map<String, List<Revision<T>>> all, String name, Revision.State state, T content, Change change) {
+        List<Revision<T>> versions = all.computeIfAbsent(name, none -> new ArrayList<>());
         versions.add(
-                0,
-                new RuleVersion(
-                        ++id,
-                        copy.ruleName(),
-                        copy.version(),
-                        copy.removed(),
-                        copy.enabled(),
-                        copy.priority(),
-                        copy.userTier(),
-                        copy.endpointPattern(),
-                        copy.httpMethod(),
-                        copy.ipRange(),
-                        copy.authority(),
-                        copy.apiKey(),
-                        copy.limits(),
-                        copy.subjectKey(),
-                        copy.action(),
-                        copy.responseStatus(),
-                        copy.responseMessage(),
-                        copy.retryAfterSeconds(),
-                        copy.onFailure(),
-                        copy.changedBy(),
-                        copy.changedAt(),
-                        copy.expiresAt(),
-                        copy.reason()));
+                0, new Revision<>(name, versions.size() + 1, state, content, null, change, Instant.EPOCH, ++sequence));
     }
 
-    private Compiled compile(Configured configured) {
-        return PolicyCompiler.compile(configured, limits, rules, NOW);
+    private EffectivePolicy compile(PolicyConfiguration configured) {
+        return compile(configured, Micros.toInstant(NOW));
     }
 
-    private static Map<String, Long> capacities(Compiled compiled) {
+    private EffectivePolicy compile(PolicyConfiguration configured, Instant now) {
+        return PolicyCompiler.compile(configured, new Versions(limits, rules), now);
+    }
+
+    private static Map<String, Long> capacities(EffectivePolicy compiled) {
         Limits limits = compiled.policy().limits();
         return limits.names().stream()
                 .collect(Collectors.toMap(name -> name, name -> limits.get(name).capacity()));
@@ -121,13 +106,13 @@ class PolicyCompilerTest {
                             }
                         }
                         case 1 -> {
-                            store(name, "algorithm: fixed-window\nmax-requests: -" + most + "\nwindow: 1h", expiresAt);
+                            store(name, window(-most), expiresAt);
                             if (!expired) {
                                 brokenOfName.add(name + " " + version);
                             }
                         }
                         default -> {
-                            store(name, Definition.text(name, window(most)), expiresAt);
+                            store(name, window(most), expiresAt);
                             if (!expired) {
                                 inForce = most;
                                 brokenOfName.clear();
@@ -141,15 +126,15 @@ class PolicyCompilerTest {
                 broken.addAll(brokenOfName);
             }
 
-            Compiled compiled = compile(configured(ofConfiguration));
+            EffectivePolicy compiled = compile(configured(ofConfiguration));
 
             assertThat(capacities(compiled)).as("%s history %d", seed, history).isEqualTo(expected);
             assertThat(compiled.problems())
                     .as("%s history %d", seed, history)
                     .extracting(problem -> problem.name() + " " + problem.version())
                     .containsExactlyInAnyOrderElementsOf(broken);
-            assertThat(capacities(PolicyCompiler.compile(
-                            configured(ofConfiguration), limits, rules, compiled.nextExpiry() - 1)))
+            assertThat(capacities(compile(
+                            configured(ofConfiguration), compiled.nextExpiry().minusNanos(1_000))))
                     .as("%s history %d, just before it is to be made again", seed, history)
                     .isEqualTo(expected);
         }
@@ -157,10 +142,10 @@ class PolicyCompilerTest {
 
     @Test
     void ofALimitAndItsBaseTheOneThatIsWrongIsSkipped() {
-        store("child", "base: parent\nmax-requests: none", 0);
-        store("parent", Definition.text("parent", window(7)), 0);
+        store("child", Map.of("base", "parent", "max-requests", "none"), 0);
+        store("parent", window(7), 0);
 
-        Compiled compiled = compile(configured(Map.of("parent", window(3), "child", Map.of("base", "parent"))));
+        EffectivePolicy compiled = compile(configured(Map.of("parent", window(3), "child", Map.of("base", "parent"))));
 
         assertThat(compiled.policy().limits().get("parent").capacity()).isEqualTo(7);
         assertThat(compiled.policy().limits().get("child").capacity()).isEqualTo(7);
@@ -169,9 +154,9 @@ class PolicyCompilerTest {
 
     @Test
     void aBaseThatMakesAConfiguredLimitWrongIsSkipped() {
-        store("parent", "algorithm: token-bucket\nburst: 5\nrefill: 1/s", 0);
+        store("parent", Map.of("algorithm", "token-bucket", "burst", "5", "refill", "1/s"), 0);
 
-        Compiled compiled = compile(
+        EffectivePolicy compiled = compile(
                 configured(Map.of("parent", window(3), "child", Map.of("base", "parent", "max-requests", "2"))));
 
         assertThat(compiled.policy().limits().get("parent").capacity()).isEqualTo(3);
@@ -181,11 +166,11 @@ class PolicyCompilerTest {
 
     @Test
     void aRuleFallsBackToTheVersionWhoseLimitIsThere() {
-        store("kept", Definition.text("kept", window(1)), 0);
-        store(StoredRule.write(Rule.named("rule").limits("kept").build(), 1, BY, 0));
-        store(StoredRule.write(Rule.named("rule").limits("gone").build(), 2, BY, 0));
+        store("kept", window(1), 0);
+        store(Rule.named("rule").limits("kept").build(), Revision.State.SET);
+        store(Rule.named("rule").limits("gone").build(), Revision.State.SET);
 
-        Compiled compiled = compile(configured(Map.of()));
+        EffectivePolicy compiled = compile(configured(Map.of()));
 
         assertThat(compiled.policy().rules().rules()).extracting(Rule::limits).containsExactly(List.of("kept"));
         assertThat(compiled.problems())
@@ -196,9 +181,9 @@ class PolicyCompilerTest {
     @Test
     void aRuleThatIsDisabledHidesTheConfiguredOne() {
         Rule rule = Rule.named("rule").limits("api").build();
-        store(StoredRule.disabled(rule, 1, BY, 0));
+        store(rule, Revision.State.DISABLED);
 
-        Compiled compiled = compile(configured(Map.of("api", window(1)), rule));
+        EffectivePolicy compiled = compile(configured(Map.of("api", window(1)), rule));
 
         assertThat(compiled.policy().rules().rules()).isEmpty();
         assertThat(compiled.rules()).containsOnlyKeys("rule");
