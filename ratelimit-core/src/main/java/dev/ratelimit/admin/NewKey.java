@@ -26,7 +26,7 @@ public record NewKey(
 
     public NewKey {
         if (name.isBlank()) {
-            throw new IllegalArgumentException("the name of the API key is empty; write what it is for");
+            throw new IllegalArgumentException("the name of the API key is empty; describe its purpose");
         }
         if (owner.isBlank()) {
             throw new IllegalArgumentException("the owner of the API key is empty; write the name of a user");

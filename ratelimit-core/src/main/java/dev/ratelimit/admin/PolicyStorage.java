@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 public interface PolicyStorage extends Policies {
 
-    // From memory, as this instance applies it to requests
+    // From memory: the state that this instance applies to requests
 
     /** The policy in force, with the stored versions it is made of. */
     EffectivePolicy effective();
@@ -76,8 +76,8 @@ public interface PolicyStorage extends Policies {
      * Runs a change in a transaction of its own, whatever transaction the caller is in.
      *
      * <ol>
-     *   <li>Waits until no other instance is changing anything, and holds others off until the end.
-     *   <li>Reads the changes that others have committed: {@link #effective()} is up to date.
+     *   <li>Waits for changes by other instances, and locks them out until the end.
+     *   <li>Reads the changes committed by other instances: {@link #effective()} is up to date.
      *   <li>Runs {@code work}. It may run again if the storage failed for a reason that may have passed.
      *   <li>Commits. If {@code work} throws, everything is rolled back and the exception is passed on.
      *   <li>Applies the change on this instance before it returns. Other instances are notified.
@@ -95,7 +95,7 @@ public interface PolicyStorage extends Policies {
         });
     }
 
-    /** Writes. Nothing is visible to others before the transaction is committed. */
+    /** The writes of one change. They become visible together, when the change is committed. */
     interface Transaction {
 
         /**

@@ -23,7 +23,7 @@ public record Revision<T>(
         Instant at,
         long sequence) {
 
-    /** The sequence of a version that is not stored yet: it is newer than all others. */
+    /** The sequence of a version that is not stored yet: it is newer than all stored ones. */
     public static final long NOT_STORED = Long.MAX_VALUE;
 
     /** The effect of a version. */

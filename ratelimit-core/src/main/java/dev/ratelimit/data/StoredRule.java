@@ -39,7 +39,7 @@ final class StoredRule {
         Rule rule;
         try {
             rule = read(row);
-        } catch (InvalidRuleException e) {
+        } catch (IllegalArgumentException e) {
             // A disabled rule hides that of the configuration, whatever else is in its row.
             return row.enabled()
                     ? revision(row, Revision.State.BROKEN, null, e.getMessage())

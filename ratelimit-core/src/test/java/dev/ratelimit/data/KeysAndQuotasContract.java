@@ -279,6 +279,19 @@ abstract class KeysAndQuotasContract extends DataContract {
     }
 
     @Test
+    void aBlockLeavesNumbersAsTheyAreEvenIfTheyAreWrong() {
+        admin.quotas().set("alice", "premium", HUNDRED_A_DAY, "ops");
+        database.execute("UPDATE %suser_quotas SET per_day = -1");
+
+        admin.quotas().block("alice", clock.instant().plus(ofHours(1)), "scraping", "ops");
+        admin.quotas().unblock("alice", "ops");
+
+        assertThat(policies.accounts().find("alice").quota()).isEqualTo(HUNDRED_A_DAY);
+        assertThat(database.query("SELECT per_day FROM %suser_quotas").toString())
+                .contains("-1");
+    }
+
+    @Test
     void usageOfTodayAndThisMonthCanBeRead() {
         admin.quotas().set("alice", null, HUNDRED_A_DAY, "ops");
         use("alice", 3);

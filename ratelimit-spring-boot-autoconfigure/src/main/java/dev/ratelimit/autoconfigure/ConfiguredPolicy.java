@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
 import org.springframework.web.util.pattern.PathPatternParser;
 
-/** Says what is written in the configuration in the words of the library. */
+/** Converts the configuration properties to the limits, rules and tiers of the library. */
 final class ConfiguredPolicy {
 
     private ConfiguredPolicy() {}

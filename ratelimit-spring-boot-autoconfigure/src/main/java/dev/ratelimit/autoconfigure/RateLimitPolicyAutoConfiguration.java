@@ -71,20 +71,19 @@ public final class RateLimitPolicyAutoConfiguration {
         @ConditionalOnMissingBean(Policies.class)
         StoredPolicies rateLimitPolicies(
                 PolicyConnections connections,
-                PolicyConfiguration configured,
+                PolicyConfiguration configuration,
                 RateLimitProperties properties,
                 ObjectProvider<StoreRateLimiter> limiter) {
             RateLimitProperties.Changes changes = properties.changes();
-            // Only the options stand under this prefix: mistakes in limits and rules show here, too, and say where they
-            // are.
+            // Only the options have this prefix. Mistakes in limits and rules also surface here, and name their own.
             StoredPolicies.Options options = InvalidPropertyException.under(
                     "ratelimit.changes.",
                     () -> new StoredPolicies.Options(
                             changes.pollInterval(), changes.listen(), forgetting(limiter), InstantSource.system()));
-            return new StoredPolicies(connections.database(), configured, options);
+            return new StoredPolicies(connections.database(), configuration, options);
         }
 
-        /** What this process remembers of limits may no longer be true when somebody has changed or reset them. */
+        /** Discards cached decisions of this process when limits are changed or reset. */
         private static ChangeListener forgetting(ObjectProvider<StoreRateLimiter> limiters) {
             return new ChangeListener() {
                 @Override
@@ -142,18 +141,18 @@ public final class RateLimitPolicyAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    PolicyConfiguration rateLimitConfigured(
+    PolicyConfiguration rateLimitPolicyConfiguration(
             RateLimitProperties properties, BeanFactory beans, Environment environment) {
-        PolicyConfiguration configured = ConfiguredPolicy.of(properties, MvcPaths.parser(beans));
-        warnOfPathsOutside(environment.getProperty("spring.mvc.servlet.path", "/"), configured.rules());
-        return configured;
+        PolicyConfiguration configuration = ConfiguredPolicy.of(properties, MvcPaths.parser(beans));
+        warnOfPathsOutside(environment.getProperty("spring.mvc.servlet.path", "/"), configuration.rules());
+        return configuration;
     }
 
-    /** What is configured, where nothing can be stored. */
+    /** What is configuration, where nothing can be stored. */
     @Bean
     @ConditionalOnMissingBean
-    Policies rateLimitConfiguredPolicies(PolicyConfiguration configured) {
-        Policy policy = configured.policy();
+    Policies rateLimitConfiguredPolicies(PolicyConfiguration configuration) {
+        Policy policy = configuration.policy();
         return () -> policy;
     }
 

@@ -355,7 +355,7 @@ abstract class PolicyRequests {
     @Test
     void tierThatNothingSpeaksOfIsRefused() {
         assertThatThrownBy(() -> admin.quotas().set("free", "premuim", Quota.NONE, "test"))
-                .hasMessage("the tier is 'premuim', of which no quota, limit, rule or authority speaks;"
+                .hasMessage("the tier is 'premuim', which no quota, limit, rule or authority mentions;"
                         + " write one of enterprise, free, premium");
         assertThatThrownBy(() -> admin.keys().create(NewKey.of("x", "free").tier(""), "test"))
                 .hasMessageStartingWith("the tier is ''");
