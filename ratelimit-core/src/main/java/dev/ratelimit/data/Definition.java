@@ -4,10 +4,8 @@ import dev.ratelimit.InvalidLimitException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The definition of a limit as it is stored: lines such as {@code max-requests: 100}. */
+/** The stored text of a limit's definition: lines such as {@code max-requests: 100}. */
 final class Definition {
-
-    private static final String ADVICE = "write one line for each property, such as max-requests: 100";
 
     private Definition() {}
 
@@ -17,7 +15,8 @@ final class Definition {
             int colon = line.indexOf(':');
             String property = colon < 0 ? "" : line.substring(0, colon).strip();
             if (property.isEmpty()) {
-                throw new InvalidLimitException(limit, "definition", line, ADVICE);
+                throw new InvalidLimitException(
+                        limit, "definition", line, "write one line for each property, such as max-requests: 100");
             }
             String value = line.substring(colon + 1).strip();
             if (properties.put(property, value) != null) {
@@ -27,18 +26,11 @@ final class Definition {
         return properties;
     }
 
-    static String text(String limit, Map<String, String> properties) {
+    /** {@link dev.ratelimit.admin.LimitAdmin} has checked that no property spans several lines. */
+    static String text(Map<String, String> properties) {
         StringBuilder text = new StringBuilder();
-        properties.forEach((property, value) -> {
-            if (property.isBlank() || property.indexOf(':') >= 0 || hasLines(property) || hasLines(value)) {
-                throw new InvalidLimitException(limit, property, value, ADVICE);
-            }
-            text.append(property.strip()).append(": ").append(value.strip()).append('\n');
-        });
+        properties.forEach((property, value) ->
+                text.append(property).append(": ").append(value).append('\n'));
         return text.toString();
-    }
-
-    private static boolean hasLines(String text) {
-        return text.lines().count() > 1;
     }
 }

@@ -1,5 +1,6 @@
 package dev.ratelimit.data;
 
+import dev.ratelimit.admin.KeyAdmin.IssuedKey;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -7,7 +8,7 @@ import java.security.SecureRandom;
 import java.util.Base64;
 import java.util.HexFormat;
 
-/** How API keys are made and hashed: {@code rl_}, an id that may be shown, {@code _}, and 192 random bits. */
+/** Generates and hashes API keys: {@code rl_}, an id that may be shown, {@code _}, and 192 random bits. */
 final class KeySecret {
 
     private static final String PREFIX = "rl_";
@@ -30,12 +31,12 @@ final class KeySecret {
                 PREFIX + written + '_' + Base64.getUrlEncoder().withoutPadding().encodeToString(secret));
     }
 
-    /** Whether it is worth to be hashed. */
+    /** Whether the text may be a key and is worth hashing. */
     static boolean canBeKey(String text) {
         return text.startsWith(PREFIX) && text.length() <= MOST_CHARACTERS;
     }
 
-    /** A key has too many random bits to be guessed, so a fast hash without salt is as good as a slow one. */
+    /** A key has too many random bits to be guessed, so a fast hash without salt is as safe as a slow one. */
     static byte[] hash(String key) {
         try {
             return MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8));

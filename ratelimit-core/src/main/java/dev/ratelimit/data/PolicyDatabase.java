@@ -37,8 +37,8 @@ import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * The tables of limits, rules, quotas and API keys, with a Spring Data JDBC of their own: nothing of it is a bean, and
- * no transaction of the application is ever joined. The schema must be there: see {@code dev.ratelimit.schema}.
+ * The tables of limits, rules, quotas, API keys and penalties, with its own Spring Data JDBC: it defines no beans and never
+ * joins a transaction of the application. The schema must exist: see {@code dev.ratelimit.schema}.
  */
 public final class PolicyDatabase {
 
@@ -52,24 +52,24 @@ public final class PolicyDatabase {
     private final @Nullable String schema;
     private final String lock;
 
-    /** Taken before a connection: threads that wait for each other hold none that the one that works could need. */
+    /** Taken before a connection, so that waiting threads hold no connection that the working one may need. */
     private final Lock changing = new ReentrantLock();
 
     private final NamedParameterJdbcTemplate jdbc;
     private final TransactionTemplate transactions;
     private final JdbcAggregateTemplate rows;
 
-    private final LimitVersions limits;
-    private final RuleVersions rules;
-    private final QuotaRows quotas;
-    private final KeyRows keys;
-    private final ChangeRows changes;
-    private final PenaltyRows penalties;
+    private final LimitRow.Rows limits;
+    private final RuleRow.Rows rules;
+    private final QuotaRow.Rows quotas;
+    private final KeyRow.Rows keys;
+    private final ChangeRow.Rows changes;
+    private final PenaltyRow.Rows penalties;
 
     private PolicyDatabase(
             String where, DataSource dataSource, @Nullable String schema, JdbcDialect dialect, String lock) {
         this.where = where;
-        // Transactions are bound to threads by their data source: with one of its own, it never meets another's.
+        // Transactions are bound to threads by their data source: ours never meet those of the application.
         this.dataSource = new DelegatingDataSource(dataSource);
         this.schema = schema;
         this.lock = lock;
@@ -81,14 +81,14 @@ public final class PolicyDatabase {
         }
         this.rows = rows(jdbc, dialect, schema);
         JdbcRepositoryFactory repositories = new JdbcRepositoryFactory(rows);
-        // Theirs, and not that of the thread: the tools of developers load the application by another.
+        // Not that of the thread: developer tools load the application with another one.
         repositories.setBeanClassLoader(PolicyDatabase.class.getClassLoader());
-        this.limits = repositories.getRepository(LimitVersions.class);
-        this.rules = repositories.getRepository(RuleVersions.class);
-        this.quotas = repositories.getRepository(QuotaRows.class);
-        this.keys = repositories.getRepository(KeyRows.class);
-        this.changes = repositories.getRepository(ChangeRows.class);
-        this.penalties = repositories.getRepository(PenaltyRows.class);
+        this.limits = repositories.getRepository(LimitRow.Rows.class);
+        this.rules = repositories.getRepository(RuleRow.Rows.class);
+        this.quotas = repositories.getRepository(QuotaRow.Rows.class);
+        this.keys = repositories.getRepository(KeyRow.Rows.class);
+        this.changes = repositories.getRepository(ChangeRow.Rows.class);
+        this.penalties = repositories.getRepository(PenaltyRow.Rows.class);
     }
 
     /** The tables in an SQLite file. */
@@ -98,7 +98,8 @@ public final class PolicyDatabase {
                 file.busyTimeout(WAIT_FOR_A_WRITER).dataSource(),
                 null,
                 SqliteDialect.INSTANCE,
-                // The first statement of the transaction, so that it waits for other writers and then reads their work.
+                // The first statement of the transaction: it waits for other writers, and the next ones read their
+                // work.
                 "UPDATE rate_limit_changes SET name = name WHERE revision = 0");
     }
 
@@ -122,7 +123,7 @@ public final class PolicyDatabase {
                 "UPDATE \"" + name + "\".rate_limit_revision SET revision = revision");
     }
 
-    /** The usual one writes all names in lower case, also that of the schema. */
+    /** The usual dialect writes all names in lower case, including the schema. */
     private static final class CaseKeepingPostgresDialect extends JdbcPostgresDialect {
 
         @Override
@@ -143,7 +144,7 @@ public final class PolicyDatabase {
         mapping.setSimpleTypeHolder(conversions.getSimpleTypeHolder());
         JdbcConverter converter = new MappingJdbcConverter(
                 mapping,
-                (identifier, path) -> List.of(), // no row has rows of its own in another table
+                (identifier, path) -> List.of(), // no row owns rows of another table
                 conversions,
                 new DefaultJdbcTypeFactory(jdbc.getJdbcOperations(), dialect.getArraySupport()));
         DataAccessStrategy access =
@@ -152,8 +153,8 @@ public final class PolicyDatabase {
     }
 
     /**
-     * Runs while no other instance changes limits, rules, quotas or keys, in a transaction that sees all that others
-     * have committed.
+     * Runs in a transaction that sees everything committed before, while no other instance changes limits, rules, quotas
+     * or API keys.
      */
     <T> T change(InstantSource clock, Supplier<T> work) {
         changing.lock();
@@ -169,7 +170,7 @@ public final class PolicyDatabase {
         }
     }
 
-    /** Runs in a transaction; again if it failed for a reason that may have passed. */
+    /** Runs in a transaction, and again after a transient failure. */
     void inTransaction(Runnable work) {
         Boolean unused = inTransaction(() -> {
             work.run();
@@ -177,7 +178,7 @@ public final class PolicyDatabase {
         });
     }
 
-    /** Runs in a transaction; again if it failed for a reason that may have passed. */
+    /** Runs in a transaction, and again after a transient failure. */
     <T> T inTransaction(Supplier<T> work) {
         for (int tries = 1; ; tries++) {
             try {
@@ -194,27 +195,27 @@ public final class PolicyDatabase {
         return rows;
     }
 
-    LimitVersions limits() {
+    LimitRow.Rows limits() {
         return limits;
     }
 
-    RuleVersions rules() {
+    RuleRow.Rows rules() {
         return rules;
     }
 
-    QuotaRows quotas() {
+    QuotaRow.Rows quotas() {
         return quotas;
     }
 
-    KeyRows keys() {
+    KeyRow.Rows keys() {
         return keys;
     }
 
-    ChangeRows changes() {
+    ChangeRow.Rows changes() {
         return changes;
     }
 
-    PenaltyRows penalties() {
+    PenaltyRow.Rows penalties() {
         return penalties;
     }
 

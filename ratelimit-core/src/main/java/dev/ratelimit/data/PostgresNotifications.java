@@ -14,17 +14,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hears of changes as soon as they are committed, on one connection that is held all the time. Behind a proxy that pools
- * by transaction it hears nothing, and polling does the work. The only class that needs the driver of PostgreSQL.
+ * Receives notifications of committed changes, on one connection that is held all the time. Behind a transaction pooler
+ * none arrive, and polling does the work. The only class that needs the PostgreSQL driver.
  */
 final class PostgresNotifications implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(PostgresNotifications.class);
 
-    /** How long it takes at most to notice that it is closed; waiting asks nothing of the database. */
+    /** The longest time to notice that it is closed. Waiting puts no load on the database. */
     private static final Duration WAIT = Duration.ofMillis(500);
 
-    /** How often it is made sure that the connection is still there: one that is cut off says nothing. */
+    /** How often the connection is checked: one that is cut off reports nothing. */
     private static final Duration CHECK = Duration.ofSeconds(30);
 
     private static final Duration SHORTEST_PAUSE = Duration.ofSeconds(1);
@@ -42,7 +42,7 @@ final class PostgresNotifications implements AutoCloseable {
     }
 
     /**
-     * @param heard what is done when something has changed, or may have
+     * @param heard runs when something has changed, or may have
      */
     static PostgresNotifications start(DataSource dataSource, String schema, Runnable heard) {
         PostgresNotifications notifications = new PostgresNotifications(dataSource, schema, heard);
@@ -60,12 +60,11 @@ final class PostgresNotifications implements AutoCloseable {
             try {
                 listen();
             } catch (SQLException | RuntimeException | LinkageError e) {
-                // A LinkageError if the connections come from another driver, and this one is not there.
+                // A LinkageError if the connections come from another driver and this one is missing.
                 if (!failing && closed.getCount() > 0) {
                     failing = true;
                     log.info(
-                            "Changes of limits and rules are not announced by PostgreSQL for now, and are noticed by"
-                                    + " polling: {}",
+                            "Could not listen for changes of limits and rules on PostgreSQL; polling until it works: {}",
                             e.getMessage());
                 }
             }
@@ -87,7 +86,7 @@ final class PostgresNotifications implements AutoCloseable {
             String channel = channel(statement);
             statement.execute("LISTEN \"" + channel + "\"");
             try {
-                heard.run(); // of what has changed before
+                heard.run(); // something may have changed before
                 hear(connection);
             } finally {
                 if (connection.isValid(1)) {
@@ -100,7 +99,7 @@ final class PostgresNotifications implements AutoCloseable {
     private String channel(Statement statement) throws SQLException {
         try (ResultSet channel = statement.executeQuery("SELECT \"" + schema + "\".rate_limit_channel()")) {
             if (!channel.next()) {
-                throw new SQLException("there is no channel of schema " + schema);
+                throw new SQLException("there is no notification channel of schema " + schema);
             }
             return channel.getString(1);
         }
@@ -132,7 +131,7 @@ final class PostgresNotifications implements AutoCloseable {
         }
     }
 
-    /** The connection is given back a moment later. */
+    /** Returns the connection a moment later. */
     @Override
     public void close() {
         closed.countDown();

@@ -14,7 +14,7 @@ import org.springframework.data.relational.core.sql.IdentifierProcessing.LetterC
 import org.springframework.data.relational.core.sql.IdentifierProcessing.Quoting;
 import org.springframework.data.relational.core.sql.LockOptions;
 
-/** What Spring Data JDBC must know of SQLite, which it does not know by itself. */
+/** Teaches SQLite to Spring Data JDBC, which has no dialect for it. */
 final class SqliteDialect extends AbstractDialect implements JdbcDialect {
 
     static final SqliteDialect INSTANCE = new SqliteDialect();
@@ -54,7 +54,7 @@ final class SqliteDialect extends AbstractDialect implements JdbcDialect {
         return List.of(NumberToBoolean.INSTANCE);
     }
 
-    /** The driver tells the id of the last row only: several rows are inserted one after another. */
+    /** The driver returns only the id of the last row, so several rows are inserted one after another. */
     private enum Ids implements IdGeneration {
         INSTANCE;
 
@@ -79,7 +79,7 @@ final class SqliteDialect extends AbstractDialect implements JdbcDialect {
 
         @Override
         public String getOffset(long offset) {
-            // SQLite knows no OFFSET without a LIMIT; a negative one is none.
+            // SQLite has no OFFSET without a LIMIT; a negative LIMIT is none.
             return "LIMIT -1 OFFSET " + offset;
         }
 
@@ -94,7 +94,7 @@ final class SqliteDialect extends AbstractDialect implements JdbcDialect {
         }
     }
 
-    /** SQLite has no locks on rows: there is one writer at a time. */
+    /** SQLite has no row locks: there is one writer at a time. */
     private enum Locking implements LockClause {
         INSTANCE;
 

@@ -1,7 +1,7 @@
 package dev.ratelimit.data;
 
 import dev.ratelimit.InvalidLimitException;
-import dev.ratelimit.Micros;
+import dev.ratelimit.admin.Problem;
 import dev.ratelimit.policy.Account;
 import dev.ratelimit.policy.Accounts;
 import dev.ratelimit.policy.Quota;
@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** The rows of {@code user_quotas}, in memory. */
+/** Caches the rows of {@code user_quotas}. */
 final class StoredAccounts implements Accounts {
 
     private final PolicyDatabase database;
@@ -55,28 +55,16 @@ final class StoredAccounts implements Accounts {
         problems.remove(user);
     }
 
-    /** With wrong numbers, the tier and the block hold nonetheless, and the numbers that were right before. */
+    /** If the quota is invalid, the tier and the block apply nonetheless, with the last valid quota. */
     private Account account(QuotaRow row) {
         Account before = byUser.get(row.userId());
         try {
-            StoredQuota.read(row);
+            Quota unused = row.quota().quota();
             problems.remove(row.userId());
         } catch (InvalidLimitException e) {
             problems.put(row.userId(), new Problem("user_quotas", row.userId(), null, String.valueOf(e.getMessage())));
         }
-        return account(row, before == null ? Quota.NONE : before.quota());
-    }
-
-    /**
-     * @param otherwise the quota, if that of the row cannot be right
-     */
-    static Account account(QuotaRow row, Quota otherwise) {
-        return new Account(
-                row.userId(),
-                row.tier(),
-                StoredQuota.readOr(row, otherwise),
-                row.blockedUntil() == 0 ? null : Micros.toInstant(row.blockedUntil()),
-                row.blockReason());
+        return row.account(before == null ? Quota.NONE : before.quota());
     }
 
     Collection<Problem> problems() {

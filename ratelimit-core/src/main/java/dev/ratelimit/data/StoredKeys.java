@@ -2,6 +2,7 @@ package dev.ratelimit.data;
 
 import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.Micros;
+import dev.ratelimit.admin.Problem;
 import dev.ratelimit.policy.ApiKey;
 import dev.ratelimit.policy.ApiKeys;
 import dev.ratelimit.policy.Quota;
@@ -20,8 +21,8 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows of {@code api_keys} that are not revoked, in memory by their hash. Uses are counted here and written now and
- * then, many together: no request waits for a write.
+ * Caches the rows of {@code api_keys} that are not revoked, by their hash. Uses are counted here and written in batches:
+ * no request waits for a write.
  */
 final class StoredKeys implements ApiKeys {
 
@@ -29,19 +30,19 @@ final class StoredKeys implements ApiKeys {
 
     private final PolicyDatabase database;
     private final InstantSource clock;
-    private final Map<String, Known> byHash = new ConcurrentHashMap<>();
-    private final Map<String, Known> byId = new ConcurrentHashMap<>();
+    private final Map<String, CachedKey> byHash = new ConcurrentHashMap<>();
+    private final Map<String, CachedKey> byId = new ConcurrentHashMap<>();
     private final Map<String, Use> uses = new ConcurrentHashMap<>();
     private final Map<String, Problem> problems = new ConcurrentHashMap<>();
 
-    private static final class Known {
+    private static final class CachedKey {
         private final ApiKey key;
         private final String hashText;
         private final byte[] hash;
         private final long expiresAt;
         private final Use use;
 
-        private Known(ApiKey key, String hashText, byte[] hash, long expiresAt, Use use) {
+        private CachedKey(ApiKey key, String hashText, byte[] hash, long expiresAt, Use use) {
             this.key = key;
             this.hashText = hashText;
             this.hash = hash;
@@ -50,7 +51,7 @@ final class StoredKeys implements ApiKeys {
         }
     }
 
-    /** The uses that were not written yet. */
+    /** The uses that are not written yet. */
     private static final class Use {
         private final LongAdder requests = new LongAdder();
         private final AtomicLong lastAt = new AtomicLong();
@@ -67,34 +68,34 @@ final class StoredKeys implements ApiKeys {
             return null;
         }
         byte[] hash = KeySecret.hash(secret);
-        Known known = byHash.get(HexFormat.of().formatHex(hash));
-        // The map has compared hashes, of which nobody can choose the first bytes; this compares in constant time.
-        if (known == null || !MessageDigest.isEqual(known.hash, hash)) {
+        CachedKey cached = byHash.get(HexFormat.of().formatHex(hash));
+        // The map compares hashes, whose first bytes no one can choose; this compares in constant time.
+        if (cached == null || !MessageDigest.isEqual(cached.hash, hash)) {
             return null;
         }
         long now = Micros.of(clock.instant());
-        if (known.expiresAt != 0 && known.expiresAt <= now) {
+        if (cached.expiresAt != 0 && cached.expiresAt <= now) {
             return null;
         }
-        known.use.requests.increment();
-        if (known.use.lastAt.get() < now) {
-            known.use.lastAt.accumulateAndGet(now, Math::max);
+        cached.use.requests.increment();
+        if (cached.use.lastAt.get() < now) {
+            cached.use.lastAt.accumulateAndGet(now, Math::max);
         }
-        return known.key;
+        return cached.key;
     }
 
-    /** The key of that id, if it is neither revoked nor expired. */
+    /** Finds a key by its id. If it is unknown, revoked or expired, returns {@code null}. */
     @Nullable
     ApiKey find(String id) {
-        Known known = byId.get(id);
-        boolean expired = known != null && known.expiresAt != 0 && known.expiresAt <= Micros.of(clock.instant());
-        return known == null || expired ? null : known.key;
+        CachedKey cached = byId.get(id);
+        boolean expired = cached != null && cached.expiresAt != 0 && cached.expiresAt <= Micros.of(clock.instant());
+        return cached == null || expired ? null : cached.key;
     }
 
     void readAll() {
         Set<String> gone = new HashSet<>(byId.keySet());
         gone.addAll(problems.keySet());
-        replace(gone, database.keys().findByRevokedAt(0));
+        replace(gone, database.keys().findByLifeRevokedAt(0));
     }
 
     void read(Collection<String> ids) {
@@ -103,7 +104,7 @@ final class StoredKeys implements ApiKeys {
 
     private void replace(Set<String> gone, List<KeyRow> rows) {
         for (KeyRow row : rows) {
-            if (row.revokedAt() == 0) {
+            if (!row.life().isRevoked()) {
                 put(row);
                 gone.remove(row.id());
             }
@@ -126,39 +127,35 @@ final class StoredKeys implements ApiKeys {
             return;
         }
         problems.remove(row.id());
-        ApiKey key = new ApiKey(row.id(), row.name(), row.userId(), row.tier(), quota(row));
-        Known known =
-                new Known(key, row.keyHash(), hash, row.expiresAt(), uses.computeIfAbsent(row.id(), id -> new Use()));
-        byHash.put(known.hashText, known);
-        Known before = byId.put(row.id(), known);
-        if (before != null && !before.hashText.equals(known.hashText)) {
+        ApiKey key = apiKey(row);
+        CachedKey cached = new CachedKey(
+                key, row.keyHash(), hash, row.life().expiresAt(), uses.computeIfAbsent(row.id(), id -> new Use()));
+        byHash.put(cached.hashText, cached);
+        CachedKey before = byId.put(row.id(), cached);
+        if (before != null && !before.hashText.equals(cached.hashText)) {
             byHash.remove(before.hashText);
         }
     }
 
-    private Quota quota(KeyRow row) {
+    /** If the quota is invalid, the last valid one applies. */
+    private ApiKey apiKey(KeyRow row) {
         try {
-            return StoredQuota.read(row);
+            Quota unused = row.quota().quota();
         } catch (InvalidLimitException e) {
             problems.put(row.id(), new Problem("api_keys", row.id(), null, String.valueOf(e.getMessage())));
-            Known before = byId.get(row.id());
-            return before == null ? Quota.NONE : before.key.quota();
         }
-    }
-
-    /** The key of a row; without a quota of its own, if that cannot be right. */
-    static ApiKey key(KeyRow row) {
-        return new ApiKey(row.id(), row.name(), row.userId(), row.tier(), StoredQuota.readOr(row, Quota.NONE));
+        CachedKey before = byId.get(row.id());
+        return row.apiKey(before == null ? Quota.NONE : before.key.quota());
     }
 
     private void remove(String id) {
-        Known known = byId.remove(id);
-        if (known != null) {
-            byHash.remove(known.hashText);
+        CachedKey cached = byId.remove(id);
+        if (cached != null) {
+            byHash.remove(cached.hashText);
         }
     }
 
-    /** Writes what was counted. What cannot be written is counted on. */
+    /** Writes the uses that were counted. If that fails, they are kept for the next time. */
     void writeUses() {
         Map<String, Long> counted = new TreeMap<>(); // in order, so that instances that write at once never deadlock
         uses.forEach((id, use) -> {
@@ -185,7 +182,7 @@ final class StoredKeys implements ApiKeys {
     }
 
     private Use use(String id) {
-        return uses.computeIfAbsent(id, unknown -> new Use());
+        return uses.computeIfAbsent(id, absent -> new Use());
     }
 
     Collection<Problem> problems() {

@@ -3,14 +3,22 @@ package dev.ratelimit.data;
 import dev.ratelimit.InvalidSettingException;
 import dev.ratelimit.Limits;
 import dev.ratelimit.Micros;
-import dev.ratelimit.data.PolicyCompiler.Compiled;
+import dev.ratelimit.admin.EffectivePolicy;
+import dev.ratelimit.admin.EffectivePolicy.Versions;
+import dev.ratelimit.admin.KeyInfo;
+import dev.ratelimit.admin.PenaltyAdmin;
+import dev.ratelimit.admin.PolicyStorage;
+import dev.ratelimit.admin.Problem;
+import dev.ratelimit.admin.QuotaAdmin;
+import dev.ratelimit.admin.Revision;
 import dev.ratelimit.policy.Accounts;
 import dev.ratelimit.policy.ApiKey;
 import dev.ratelimit.policy.ApiKeys;
 import dev.ratelimit.policy.LiveLimits;
-import dev.ratelimit.policy.Policies;
-import dev.ratelimit.policy.Policy;
+import dev.ratelimit.policy.PolicyConfiguration;
+import dev.ratelimit.policy.Rule;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -18,28 +26,31 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
 
 /**
- * The policy in force, made of what is configured and what is stored, and kept up with the database. All is answered
- * from memory. Safe for use by many threads.
+ * The policy in force, compiled from the configuration and the database, and kept up to date with both. Requests are
+ * answered from memory. Safe for use by many threads.
  *
  * <ol>
- *   <li>At the start all is read. If that fails, so does the start.
- *   <li>A thread reads the feed of changes in every poll interval, and whenever it is woken: by an own change, or on
- *       PostgreSQL by a notification.
- *   <li>The feed is read from the last change that was seen. If that one is no longer there, changes may have been
- *       missed, and all is read again; so it is if very much has changed; else only what has.
- *   <li>If the database fails, all stays as it is, and the next time tries again.
+ *   <li>Everything is read at startup. If that fails, so does the startup.
+ *   <li>A thread reads the change feed in every poll interval, and on PostgreSQL also after each notification.
+ *   <li>The feed is read from the last change that was seen. If that entry is gone, changes may have been missed, and
+ *       everything is read again. The same is done after very many changes. Otherwise only the changed rows are read.
+ *   <li>If the database fails, the current policy is kept and the next poll retries.
  * </ol>
  */
-public final class StoredPolicies implements Policies, AutoCloseable {
+public final class StoredPolicies implements PolicyStorage, AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(StoredPolicies.class);
 
@@ -48,16 +59,16 @@ public final class StoredPolicies implements Policies, AutoCloseable {
     private static final long SHORTEST_WAIT = 1_000;
     private static final Duration END_IS_AWAITED = Duration.ofSeconds(5);
 
-    /** More than that is read as a whole: a statement has no room for any number of names. */
+    /** After more changes everything is read: a statement cannot hold any number of names. */
     private static final int MOST_READ_BY_NAME = 1_000;
 
     /**
-     * How changes are noticed.
+     * The detection of changes.
      *
-     * @param pollInterval how often the database is asked
-     * @param listen whether to be notified as well, which PostgreSQL can; takes one connection of the data source
-     * @param listener is told of resets and changes
-     * @param clock what the time is
+     * @param pollInterval how often the change feed is read
+     * @param listen whether to use notifications as well, on PostgreSQL; takes one connection of the data source
+     * @param listener is notified of resets and changes
+     * @param clock gives the time
      */
     public record Options(Duration pollInterval, boolean listen, ChangeListener listener, InstantSource clock) {
 
@@ -73,17 +84,18 @@ public final class StoredPolicies implements Policies, AutoCloseable {
     }
 
     private final PolicyDatabase database;
-    private final Configured configured;
+    private final PolicyConfiguration configuration;
     private final Options options;
     private final StoredAccounts accounts;
     private final StoredKeys keys;
     private final Limits limits = new LiveLimits(() -> current().limits());
 
-    private final Map<String, List<LimitVersion>> limitVersions = new HashMap<>();
-    private final Map<String, List<RuleVersion>> ruleVersions = new HashMap<>();
+    private final StoredTransaction transaction;
+    private final Map<String, List<Revision<Map<String, String>>>> limitVersions = new HashMap<>();
+    private final Map<String, List<Revision<Rule>>> ruleVersions = new HashMap<>();
     private @Nullable ChangeRow lastChange;
     private Set<Problem> reported = Set.of();
-    private volatile Compiled compiled;
+    private volatile EffectivePolicy effective;
 
     private final Semaphore wake = new Semaphore(0);
     private final Thread poller;
@@ -93,13 +105,14 @@ public final class StoredPolicies implements Policies, AutoCloseable {
     private long polledAt = System.nanoTime();
     private long usesWrittenAt = System.nanoTime();
 
-    public StoredPolicies(PolicyDatabase database, Configured configured, Options options) {
+    public StoredPolicies(PolicyDatabase database, PolicyConfiguration configuration, Options options) {
         this.database = database;
-        this.configured = configured;
+        this.configuration = configuration;
         this.options = options;
         this.accounts = new StoredAccounts(database);
         this.keys = new StoredKeys(database, options.clock());
-        this.compiled = PolicyCompiler.compile(configured, Map.of(), Map.of(), now());
+        this.transaction = new StoredTransaction(database, options.clock());
+        this.effective = EffectivePolicy.of(configuration, Versions.NONE, now());
         readAll();
         this.poller = new Thread(this::poll, "ratelimit-changes");
         poller.setDaemon(true);
@@ -110,17 +123,12 @@ public final class StoredPolicies implements Policies, AutoCloseable {
                 : null;
     }
 
-    @Override
-    public Policy current() {
-        return compiled.policy();
-    }
-
     /** The limits in force. */
     public Limits limits() {
         return limits;
     }
 
-    /** The tiers, quotas and blocks of users. */
+    @Override
     public Accounts accounts() {
         return accounts;
     }
@@ -129,15 +137,15 @@ public final class StoredPolicies implements Policies, AutoCloseable {
         return keys;
     }
 
-    /** The stored rows that cannot be right and are skipped. */
+    @Override
     public List<Problem> problems() {
-        List<Problem> problems = new ArrayList<>(compiled.problems());
+        List<Problem> problems = new ArrayList<>(effective.problems());
         problems.addAll(accounts.problems());
         problems.addAll(keys.problems());
         return problems;
     }
 
-    /** Reads what has changed, now. */
+    /** Reads all changes now. */
     public synchronized void refresh() {
         ChangeRow last = lastChange;
         List<ChangeRow> changes =
@@ -151,13 +159,13 @@ public final class StoredPolicies implements Policies, AutoCloseable {
         if (!news.isEmpty()) {
             read(news);
             lastChange = news.get(news.size() - 1);
-        } else if (compiled.nextExpiry() <= now()) {
+        } else if (!effective.nextExpiry().isAfter(now())) {
             compile();
             tell(ChangeListener::policyChanged);
         }
     }
 
-    /** Whether nothing that came after the last change that was seen is missing. */
+    /** Whether no change after the last one that was seen is missing. */
     private static boolean isComplete(@Nullable ChangeRow last, List<ChangeRow> changes) {
         if (last == null) {
             return changes.isEmpty() || changes.get(0).revision() == ChangeRow.FIRST_REVISION;
@@ -166,22 +174,22 @@ public final class StoredPolicies implements Policies, AutoCloseable {
     }
 
     private synchronized void readAll() {
-        // Before the tables: what is changed meanwhile is then read again.
+        // Before the tables: changes made meanwhile are then read again.
         ChangeRow newest = database.changes().findFirstByOrderByRevisionDesc().orElse(null);
-        List<LimitVersion> allLimits = database.limits().findAllByOrderByResourceAscVersionDesc();
-        List<RuleVersion> allRules = database.rules().findAllByOrderByRuleNameAscVersionDesc();
+        List<LimitRow> allLimits = database.limits().findAllByOrderByResourceAscVersionDesc();
+        List<RuleRow> allRules = database.rules().findAllByOrderByRuleNameAscVersionDesc();
         accounts.readAll();
         keys.readAll();
         limitVersions.clear();
-        limitVersions.putAll(byName(allLimits));
+        limitVersions.putAll(byName(allLimits.stream().map(LimitRow::revision)));
         ruleVersions.clear();
-        ruleVersions.putAll(byName(allRules));
+        ruleVersions.putAll(byName(allRules.stream().map(StoredRule::revision)));
         compile();
         lastChange = newest;
     }
 
-    private static <V extends StoredVersion> Map<String, List<V>> byName(List<V> versions) {
-        Map<String, List<V>> byName = new LinkedHashMap<>();
+    private static <T> Map<String, List<Revision<T>>> byName(Stream<Revision<T>> versions) {
+        Map<String, List<Revision<T>>> byName = new LinkedHashMap<>();
         versions.forEach(version -> byName.computeIfAbsent(version.name(), name -> new ArrayList<>())
                 .add(version));
         return byName;
@@ -193,16 +201,15 @@ public final class StoredPolicies implements Policies, AutoCloseable {
                 names.computeIfAbsent(change.kind(), kind -> new HashSet<>()).add(change.name()));
         Set<String> changedLimits = names.getOrDefault(ChangeRow.LIMIT, Set.of());
         Set<String> changedRules = names.getOrDefault(ChangeRow.RULE, Set.of());
-        changedLimits.forEach(
-                name -> limitVersions.put(name, database.limits().findByResourceOrderByVersionDesc(name)));
-        changedRules.forEach(name -> ruleVersions.put(name, database.rules().findByRuleNameOrderByVersionDesc(name)));
+        changedLimits.forEach(name -> limitVersions.put(name, limitHistory(name)));
+        changedRules.forEach(name -> ruleVersions.put(name, ruleHistory(name)));
         if (names.containsKey(ChangeRow.QUOTA)) {
             accounts.read(names.getOrDefault(ChangeRow.QUOTA, Set.of()));
         }
         if (names.containsKey(ChangeRow.KEY)) {
             keys.read(names.getOrDefault(ChangeRow.KEY, Set.of()));
         }
-        boolean expired = compiled.nextExpiry() <= now();
+        boolean expired = !effective.nextExpiry().isAfter(now());
         if (!changedLimits.isEmpty() || !changedRules.isEmpty() || expired) {
             compile();
         } else {
@@ -219,35 +226,35 @@ public final class StoredPolicies implements Policies, AutoCloseable {
         try {
             news.accept(options.listener());
         } catch (RuntimeException e) {
-            log.warn("A listener failed on a change: {}", e.getMessage(), e);
+            log.warn("Ignoring a failure of the change listener: {}", e.getMessage(), e);
         }
     }
 
     private void compile() {
         try {
-            compiled = PolicyCompiler.compile(configured, limitVersions, ruleVersions, now());
+            effective = EffectivePolicy.of(configuration, new Versions(limitVersions, ruleVersions), now());
         } catch (RuntimeException e) {
-            log.warn("What is stored in {} gives no policy; the last one stays in force: {}", database, e.getMessage());
+            log.warn("Could not load policies from {}; keeping the current ones: {}", database, e.getMessage());
         }
         report();
     }
 
-    /** Says of each problem once that it is there. */
+    /** Logs each problem once. */
     private void report() {
         Set<Problem> problems = new HashSet<>(problems());
         for (Problem problem : problems) {
             if (!reported.contains(problem)) {
-                log.warn("A row of {} cannot be right and is skipped: {}", database, problem);
+                log.warn("Skipping an invalid row of {}: {}", database, problem);
             }
         }
         reported = problems;
     }
 
-    private long now() {
-        return Micros.of(options.clock().instant());
+    private Instant now() {
+        return options.clock().instant();
     }
 
-    // The thread that keeps up
+    // The polling thread
 
     private void poll() {
         while (!closed) {
@@ -264,16 +271,21 @@ public final class StoredPolicies implements Policies, AutoCloseable {
         }
     }
 
-    /** Till the next poll, till uses are written or till something expires, whatever comes first. */
+    /** The time to the next poll, write of uses or expiry, in microseconds. */
     private long untilNext() {
         long wait = Math.min(Micros.of(options.pollInterval()), Micros.of(USES_ARE_WRITTEN));
-        long expiry = compiled.nextExpiry();
-        return expiry == Long.MAX_VALUE ? wait : Math.min(wait, Math.max(SHORTEST_WAIT, expiry - now()));
+        Instant expiry = effective.nextExpiry();
+        return expiry.equals(Instant.MAX)
+                ? wait
+                : Math.min(wait, Math.max(SHORTEST_WAIT, Micros.of(Duration.between(now(), expiry))));
     }
 
     private void keepUp(boolean woken) {
         try {
-            if (woken || failing || hasPassed(options.pollInterval(), polledAt) || compiled.nextExpiry() <= now()) {
+            if (woken
+                    || failing
+                    || hasPassed(options.pollInterval(), polledAt)
+                    || !effective.nextExpiry().isAfter(now())) {
                 polledAt = System.nanoTime();
                 refresh();
             }
@@ -283,13 +295,13 @@ public final class StoredPolicies implements Policies, AutoCloseable {
             }
             if (failing) {
                 failing = false;
-                log.info("Changes of limits and rules are read from {} again", database);
+                log.info("Reading changes of limits and rules from {} again", database);
             }
         } catch (RuntimeException | Error e) {
             if (!failing && !closed) {
                 failing = true;
                 log.warn(
-                        "Changes of limits and rules cannot be read from {}; all stays as it is, and it is tried again: {}",
+                        "Could not read changes of limits and rules from {}; keeping the current ones and retrying: {}",
                         database,
                         e.getMessage());
             }
@@ -300,7 +312,7 @@ public final class StoredPolicies implements Policies, AutoCloseable {
         return System.nanoTime() - since >= time.toNanos();
     }
 
-    /** Writes the uses of keys that are not written yet, and ends the threads. */
+    /** Ends the threads, and writes the uses of API keys that are not written yet. */
     @Override
     public void close() {
         closed = true;
@@ -316,53 +328,103 @@ public final class StoredPolicies implements Policies, AutoCloseable {
         try {
             keys.writeUses();
         } catch (RuntimeException e) {
-            log.warn("The last uses of API keys were not written to {}: {}", database, e.getMessage());
+            log.warn("Could not write the last uses of API keys to {}: {}", database, e.getMessage());
         }
     }
 
-    // For the administration
+    // For administration
+
+    @Override
+    public EffectivePolicy effective() {
+        return effective;
+    }
+
+    @Override
+    public InstantSource clock() {
+        return options.clock();
+    }
+
+    @Override
+    public @Nullable ApiKey findKey(String id) {
+        return keys.find(id);
+    }
+
+    @Override
+    public List<Revision<Map<String, String>>> limitHistory(String name) {
+        return database.limits().findByResourceOrderByVersionDesc(name).stream()
+                .map(LimitRow::revision)
+                .toList();
+    }
+
+    @Override
+    public List<Revision<Rule>> ruleHistory(String name) {
+        return database.rules().findByRuleNameOrderByVersionDesc(name).stream()
+                .map(StoredRule::revision)
+                .toList();
+    }
+
+    @Override
+    public List<QuotaAdmin.UserQuota> userQuotas() {
+        return database.quotas().findAllByOrderByUserId().stream()
+                .map(QuotaRow::userQuota)
+                .toList();
+    }
+
+    @Override
+    public Optional<QuotaAdmin.UserQuota> userQuota(String user) {
+        return database.quotas().findByUserId(user).map(QuotaRow::userQuota);
+    }
+
+    @Override
+    public List<KeyInfo> keyInfos() {
+        keys.writeUses();
+        return database.keys().findAllByOrderByLifeCreatedAtAscIdAsc().stream()
+                .map(KeyRow::info)
+                .toList();
+    }
+
+    @Override
+    public List<KeyInfo> keyInfos(String owner) {
+        keys.writeUses();
+        return database.keys().findByUserIdOrderByLifeCreatedAtAscIdAsc(owner).stream()
+                .map(KeyRow::info)
+                .toList();
+    }
+
+    @Override
+    public Optional<KeyInfo> keyInfo(String id) {
+        keys.writeUses();
+        return database.keys().findById(id).map(KeyRow::info);
+    }
+
+    @Override
+    public List<PenaltyAdmin.Penalty> penalties() {
+        long now = Micros.of(now());
+        return database.penalties().findByPenaltyUntilGreaterThanOrderByPenaltyUntilDesc(now).stream()
+                .map(PenaltyRow::penalty)
+                .toList();
+    }
+
+    @Override
+    public <T> T change(Function<Transaction, T> work) {
+        T result = database.change(options.clock(), () -> {
+            refresh();
+            return work.apply(transaction);
+        });
+        try {
+            refresh();
+        } catch (DataAccessException e) {
+            // The change is committed, so the call must not fail. The poller reads it as soon as it can.
+            log.debug("Committed a change, but could not read it at once", e);
+        }
+        return result;
+    }
 
     PolicyDatabase database() {
         return database;
     }
 
-    Configured configured() {
-        return configured;
-    }
-
-    InstantSource clock() {
-        return options.clock();
-    }
-
-    Compiled compiled() {
-        return compiled;
-    }
-
     StoredKeys keys() {
         return keys;
-    }
-
-    @Nullable
-    ApiKey findKey(String id) {
-        return keys.find(id);
-    }
-
-    /** What would be in force if this version were added. */
-    synchronized Compiled compiledWith(LimitVersion added) {
-        return PolicyCompiler.compile(configured, with(limitVersions, added), ruleVersions, now());
-    }
-
-    /** What would be in force if this version were added. */
-    synchronized Compiled compiledWith(RuleVersion added) {
-        return PolicyCompiler.compile(configured, limitVersions, with(ruleVersions, added), now());
-    }
-
-    private static <V extends StoredVersion> Map<String, List<V>> with(Map<String, List<V>> versions, V added) {
-        List<V> ofName = new ArrayList<>();
-        ofName.add(added);
-        ofName.addAll(versions.getOrDefault(added.name(), List.of()));
-        Map<String, List<V>> with = new HashMap<>(versions);
-        with.put(added.name(), ofName);
-        return with;
     }
 }

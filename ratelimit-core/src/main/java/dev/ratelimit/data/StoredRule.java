@@ -1,6 +1,7 @@
 package dev.ratelimit.data;
 
 import dev.ratelimit.FailurePolicy;
+import dev.ratelimit.admin.Revision;
 import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.AddressRange;
 import dev.ratelimit.policy.Conditions;
@@ -18,51 +19,88 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rules as they are stored. What an expression says is run, so neither a condition nor a key that is one ever comes from
- * the database: whoever can write to a table could run anything.
+ * Reads and writes the rows of rules. Expressions are executed, so neither a condition nor a key that is one is ever
+ * read from the database: write access to a table would allow to run any code.
  */
 final class StoredRule {
 
     private static final long MOST_SECONDS = Duration.ofDays(3660).toSeconds();
 
+    /** The columns of a version without a rule. */
+    private static final RuleRow.Effect NO_EFFECT =
+            new RuleRow.Effect(0, null, null, Action.THROTTLE.written(), null, null, null, null);
+
     private StoredRule() {}
 
-    /** Reads a rule; {@link InvalidRuleException} if it cannot be right. */
-    static Rule read(RuleVersion row) {
-        String path = row.endpointPattern();
-        String key = row.subjectKey();
-        Rule rule = Rule.named(row.ruleName())
-                .priority(row.priority())
-                .action(one(Action.class, row.ruleName(), "action", row.action()))
+    static Revision<Rule> revision(RuleRow row) {
+        if (row.removed()) {
+            return revision(row, Revision.State.REMOVED, null, null);
+        }
+        Rule rule;
+        try {
+            rule = read(row);
+        } catch (IllegalArgumentException e) {
+            // A disabled rule hides that of the configuration, whatever else is in its row.
+            return row.enabled()
+                    ? revision(row, Revision.State.BROKEN, null, e.getMessage())
+                    : revision(row, Revision.State.DISABLED, null, null);
+        }
+        return revision(row, row.enabled() ? Revision.State.SET : Revision.State.DISABLED, rule, null);
+    }
+
+    private static Revision<Rule> revision(
+            RuleRow row, Revision.State state, @Nullable Rule rule, @Nullable String problem) {
+        Long id = row.id();
+        return new Revision<>(
+                row.ruleName(),
+                row.version(),
+                state,
+                rule,
+                problem,
+                row.stored().change(),
+                row.stored().at(),
+                id == null ? Revision.NOT_STORED : id);
+    }
+
+    /** Reads a rule; {@link InvalidRuleException} if it is invalid. */
+    private static Rule read(RuleRow row) {
+        String name = row.ruleName();
+        RuleRow.Matching matching = row.matching();
+        RuleRow.Effect effect = row.effect();
+        String path = matching.endpointPattern();
+        String key = effect.subjectKey();
+        String onFailure = effect.onFailure();
+        Rule rule = Rule.named(name)
+                .priority(effect.priority())
+                .action(one(Action.class, name, "action", effect.action()))
                 .path(path == null ? Conditions.ANY_PATH : path.strip())
-                .methods(list(row.httpMethod()))
-                .addresses(list(row.ipRange()))
-                .tiers(list(row.userTier()))
-                .authorities(list(row.authority()))
-                .apiKeys(list(row.apiKey()))
+                .methods(list(matching.httpMethod()))
+                .addresses(list(matching.ipRange()))
+                .tiers(list(matching.userTier()))
+                .authorities(list(matching.authority()))
+                .apiKeys(list(matching.apiKey()))
                 .key(key == null ? "user" : key.strip())
-                .limits(list(row.limits()))
-                .response(new Response(row.responseStatus(), row.responseMessage(), retryAfter(row)))
+                .limits(list(effect.limits()))
+                .response(new Response(
+                        effect.responseStatus(),
+                        effect.responseMessage(),
+                        retryAfter(name, effect.retryAfterSeconds())))
                 .onFailure(
-                        row.onFailure() == null
+                        onFailure == null
                                 ? FailurePolicy.LOCAL
-                                : one(FailurePolicy.class, row.ruleName(), "on_failure", row.onFailure()))
+                                : one(FailurePolicy.class, name, "on_failure", onFailure))
                 .build();
         requireNoExpression(rule);
         return rule;
     }
 
-    private static @Nullable Duration retryAfter(RuleVersion row) {
-        Long seconds = row.retryAfterSeconds();
+    private static @Nullable Duration retryAfter(String rule, @Nullable Long seconds) {
         if (seconds == null) {
             return null;
         }
         if (seconds < 0 || seconds > MOST_SECONDS) {
             throw new InvalidRuleException(
-                    row.ruleName(),
-                    "retry_after_seconds",
-                    seconds.toString(),
-                    "write a number from 0 to " + MOST_SECONDS);
+                    rule, "retry_after_seconds", seconds.toString(), "write a number from 0 to " + MOST_SECONDS);
         }
         return Duration.ofSeconds(seconds);
     }
@@ -88,50 +126,58 @@ final class StoredRule {
                         .toList();
     }
 
-    /** The row of a rule; {@link InvalidRuleException} if it cannot be stored. */
-    static RuleVersion write(Rule rule, int version, Change change, long now) {
+    /** The row of a version; {@link InvalidRuleException} if it cannot be stored. */
+    static RuleRow row(Revision<Rule> version) {
+        boolean enabled = version.state() != Revision.State.DISABLED;
+        Rule rule = version.content();
+        Rule stored = rule == null || enabled ? rule : withoutExpressions(rule);
+        return new RuleRow(
+                null,
+                version.name(),
+                version.version(),
+                version.state() == Revision.State.REMOVED,
+                enabled,
+                stored == null ? RuleRow.Matching.ALL : matching(stored),
+                stored == null ? NO_EFFECT : effect(stored),
+                VersionColumns.of(version));
+    }
+
+    private static RuleRow.Matching matching(Rule rule) {
         requireNoExpression(rule);
         Conditions conditions = rule.conditions();
-        Duration retryAfter = rule.response().retryAfter();
+        List<String> addresses =
+                conditions.addresses().stream().map(AddressRange::toString).toList();
+        return new RuleRow.Matching(
+                text(rule, "tiers", conditions.tiers()),
+                conditions.path(),
+                text(rule, "methods", conditions.methods()),
+                text(rule, "addresses", addresses),
+                text(rule, "authorities", conditions.authorities()),
+                text(rule, "api-keys", conditions.apiKeys()));
+    }
+
+    private static RuleRow.Effect effect(Rule rule) {
+        Response response = rule.response();
+        Duration retryAfter = response.retryAfter();
         if (retryAfter != null && retryAfter.toNanosPart() != 0) {
             throw new InvalidRuleException(
                     rule.name(), "response.retry-after", retryAfter.toString(), "write whole seconds");
         }
-        return new RuleVersion(
-                null,
-                rule.name(),
-                version,
-                false,
-                true,
+        return new RuleRow.Effect(
                 rule.priority(),
-                text(rule, "tiers", conditions.tiers()),
-                conditions.path(),
-                text(rule, "methods", conditions.methods()),
-                text(
-                        rule,
-                        "addresses",
-                        conditions.addresses().stream()
-                                .map(AddressRange::toString)
-                                .toList()),
-                text(rule, "authorities", conditions.authorities()),
-                text(rule, "api-keys", conditions.apiKeys()),
                 text(rule, "limits", rule.limits()),
                 rule.key().strip(),
                 rule.action().written(),
-                rule.response().status(),
-                rule.response().message(),
+                response.status(),
+                response.message(),
                 retryAfter == null ? null : (Long) retryAfter.toSeconds(),
-                rule.onFailure().name().toLowerCase(Locale.ROOT),
-                change.by(),
-                now,
-                change.expiresAtMicros(),
-                change.reason());
+                rule.onFailure().name().toLowerCase(Locale.ROOT));
     }
 
-    /** A version that does nothing but to hide a rule: that of the configuration, or the version before. */
-    static RuleVersion disabled(Rule rule, int version, Change change, long now) {
+    /** The columns of a disabled rule only inform: whatever cannot be stored is left out. */
+    private static Rule withoutExpressions(Rule rule) {
         Conditions conditions = rule.conditions();
-        Rule storable = new Rule(
+        return new Rule(
                 rule.name(),
                 rule.priority(),
                 rule.action(),
@@ -147,63 +193,6 @@ final class StoredRule {
                 rule.limits(),
                 new Response(rule.response().status(), rule.response().message(), null),
                 rule.onFailure());
-        return copy(write(storable, version, change, now), version, false, change, now);
-    }
-
-    /** The version that says that the configuration applies again. */
-    static RuleVersion removal(String name, int version, Change change, long now) {
-        return new RuleVersion(
-                null,
-                name,
-                version,
-                true,
-                true,
-                0,
-                null,
-                null,
-                null,
-                null,
-                null,
-                null,
-                null,
-                null,
-                Action.THROTTLE.written(),
-                null,
-                null,
-                null,
-                null,
-                change.by(),
-                now,
-                change.expiresAtMicros(),
-                change.reason());
-    }
-
-    /** The same content as a version of its own. */
-    static RuleVersion copy(RuleVersion row, int version, boolean enabled, Change change, long now) {
-        return new RuleVersion(
-                null,
-                row.ruleName(),
-                version,
-                row.removed(),
-                enabled,
-                row.priority(),
-                row.userTier(),
-                row.endpointPattern(),
-                row.httpMethod(),
-                row.ipRange(),
-                row.authority(),
-                row.apiKey(),
-                row.limits(),
-                row.subjectKey(),
-                row.action(),
-                row.responseStatus(),
-                row.responseMessage(),
-                row.retryAfterSeconds(),
-                row.onFailure(),
-                change.by(),
-                now,
-                change.expiresAtMicros(),
-                change.reason());
     }
 
     private static void requireNoExpression(Rule rule) {

@@ -1,6 +1,6 @@
 /**
- * Limits, rules, quotas and API keys that are kept in the database and change while requests are served, and
- * {@link dev.ratelimit.data.RateLimitAdmin}, which changes them.
+ * Keeps limits, rules, quotas and API keys in the database, and follows their changes. {@code dev.ratelimit.admin}
+ * changes them.
  */
 @NullMarked
 package dev.ratelimit.data;

@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
+import dev.ratelimit.admin.Change;
+import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.policy.MatchMode;
+import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Quota;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.Tiers;
@@ -35,7 +38,7 @@ abstract class DataContract {
     /** So rarely that what is noticed was not noticed by polling. */
     protected static final Duration NEVER = Duration.ofDays(1);
 
-    protected static final Configured CONFIGURED = new Configured(
+    protected static final PolicyConfiguration CONFIGURED = new PolicyConfiguration(
             Map.of(
                     "standard", Map.of("algorithm", "fixed-window", "max-requests", "10", "window", "1h"),
                     "small", Map.of("base", "standard", "max-requests", "2")),

@@ -11,6 +11,14 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Micros;
 import dev.ratelimit.Subject;
+import dev.ratelimit.admin.Explanation;
+import dev.ratelimit.admin.Inquiry;
+import dev.ratelimit.admin.KeyAdmin.IssuedKey;
+import dev.ratelimit.admin.KeyInfo;
+import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.PenaltyAdmin.Penalty;
+import dev.ratelimit.admin.Problem;
+import dev.ratelimit.admin.Usage;
 import dev.ratelimit.policy.Account;
 import dev.ratelimit.policy.ApiKey;
 import dev.ratelimit.policy.Quota;
@@ -271,6 +279,19 @@ abstract class KeysAndQuotasContract extends DataContract {
     }
 
     @Test
+    void aBlockLeavesNumbersAsTheyAreEvenIfTheyAreWrong() {
+        admin.quotas().set("alice", "premium", HUNDRED_A_DAY, "ops");
+        database.execute("UPDATE %suser_quotas SET per_day = -1");
+
+        admin.quotas().block("alice", clock.instant().plus(ofHours(1)), "scraping", "ops");
+        admin.quotas().unblock("alice", "ops");
+
+        assertThat(policies.accounts().find("alice").quota()).isEqualTo(HUNDRED_A_DAY);
+        assertThat(database.query("SELECT per_day FROM %suser_quotas").toString())
+                .contains("-1");
+    }
+
+    @Test
     void usageOfTodayAndThisMonthCanBeRead() {
         admin.quotas().set("alice", null, HUNDRED_A_DAY, "ops");
         use("alice", 3);
@@ -344,7 +365,7 @@ abstract class KeysAndQuotasContract extends DataContract {
         limiter.decide(ALICE, "login");
 
         assertThat(admin.penalties().list())
-                .containsExactly(new PenaltyEntry(
+                .containsExactly(new Penalty(
                         "user:alice",
                         "login",
                         1,

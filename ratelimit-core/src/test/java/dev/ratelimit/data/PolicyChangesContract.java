@@ -13,11 +13,21 @@ import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.LimitDecision;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Subject;
+import dev.ratelimit.admin.Change;
+import dev.ratelimit.admin.Explanation;
+import dev.ratelimit.admin.InForce;
+import dev.ratelimit.admin.Inquiry;
+import dev.ratelimit.admin.KeyAdmin.IssuedKey;
+import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.Problem;
+import dev.ratelimit.admin.RateLimitAdmin;
+import dev.ratelimit.admin.Revision;
 import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.InvalidRuleException;
 import dev.ratelimit.policy.Quota;
 import dev.ratelimit.policy.Response;
 import dev.ratelimit.policy.Rule;
+import dev.ratelimit.store.jdbc.DatabaseProduct;
 import dev.ratelimit.testing.Messages;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -43,7 +53,7 @@ abstract class PolicyChangesContract extends DataContract {
         assertThat(capacity(policies, "standard")).isEqualTo(10);
         assertThat(rules(policies)).containsExactly("everything", "tenants");
         assertThat(admin.limits().list())
-                .extracting(Entry::name, Entry::isStored)
+                .extracting(InForce::name, InForce::isStored)
                 .containsExactly(tuple("small", false), tuple("standard", false));
     }
 
@@ -196,6 +206,7 @@ abstract class PolicyChangesContract extends DataContract {
 
         assertThatThrownBy(() -> admin.limits().remove("a", OPS))
                 .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("would invalidate its dependents; change them first")
                 .hasMessageContaining("limit 'b': base is 'a'");
         assertThat(policies.limits().find("a")).isNotNull();
     }
@@ -427,6 +438,46 @@ abstract class PolicyChangesContract extends DataContract {
         assertThat(admin.rules().history("good"))
                 .extracting(Revision::state)
                 .containsExactly(Revision.State.BROKEN, Revision.State.SET);
+    }
+
+    @Test
+    void aBrokenVersionIsNotRolledBackTo() {
+        insertLimit("standard", 1, "what is this");
+        database.execute("INSERT INTO %srate_limit_rules (rule_name, version, limits, action)"
+                + " VALUES ('api', 1, 'small', 'explode')");
+
+        assertThatThrownBy(() -> admin.limits().rollback("standard", 1, OPS))
+                .isInstanceOf(InvalidLimitException.class)
+                .hasMessageContaining("definition is 'what is this'");
+        assertThatThrownBy(() -> admin.rules().rollback("api", 1, OPS))
+                .isInstanceOf(InvalidRuleException.class)
+                .hasMessageContaining("action is 'explode'");
+        assertThat(admin.rules().history("api").get(0).problem()).contains("action is 'explode'");
+    }
+
+    @Test
+    void aDisabledRuleHidesTheConfiguredOneWhateverIsInItsRow() {
+        database.execute("INSERT INTO %srate_limit_rules (rule_name, version, enabled, action)"
+                + " VALUES ('everything', 1, " + disabled() + ", 'explode')");
+        policies.refresh();
+
+        assertThat(rules(policies)).containsExactly("tenants");
+        assertThat(admin.rules().rollback("everything", 1, OPS).state()).isEqualTo(Revision.State.DISABLED);
+        assertThat(rules(policies)).containsExactly("tenants");
+    }
+
+    private String disabled() {
+        return product() == DatabaseProduct.SQLITE ? "0" : "false";
+    }
+
+    @Test
+    void aVersionWithoutAnAuthorIsRead() {
+        database.execute("INSERT INTO %srate_limit_configs (resource, version, definition, changed_by)"
+                + " VALUES ('api', 1, 'base: small', '')");
+        policies.refresh();
+
+        assertThat(capacity(policies, "api")).isEqualTo(2);
+        assertThat(admin.limits().history("api").get(0).by()).isEqualTo("unknown");
     }
 
     @Test

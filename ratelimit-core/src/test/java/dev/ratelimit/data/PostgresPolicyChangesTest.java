@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.ratelimit.admin.KeyAdmin.IssuedKey;
+import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
 import dev.ratelimit.testing.Messages;
 import dev.ratelimit.testing.postgres.TestPostgres;
@@ -125,7 +127,7 @@ class PostgresPolicyChangesTest extends PolicyChangesContract {
             await().until(() -> capacity(other, "standard") == 60);
             await().until(() -> messages.all().stream()
                     .anyMatch(message ->
-                            message.contains("again") && message.startsWith("Changes of limits and rules are read")));
+                            message.endsWith("again") && message.startsWith("Reading changes of limits and rules")));
             assertThat(messages.warnings()).hasSize(1);
         }
     }

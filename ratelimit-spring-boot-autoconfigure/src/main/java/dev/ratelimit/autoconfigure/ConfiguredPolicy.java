@@ -8,7 +8,7 @@ import dev.ratelimit.autoconfigure.RateLimitProperties.QuotaSpec;
 import dev.ratelimit.autoconfigure.RateLimitProperties.ResponseSpec;
 import dev.ratelimit.autoconfigure.RateLimitProperties.RuleSpec;
 import dev.ratelimit.autoconfigure.RateLimitProperties.TiersSpec;
-import dev.ratelimit.data.Configured;
+import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Quota;
 import dev.ratelimit.policy.Response;
 import dev.ratelimit.policy.Rule;
@@ -21,14 +21,14 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
 import org.springframework.web.util.pattern.PathPatternParser;
 
-/** Says what is written in the configuration in the words of the library. */
+/** Converts the configuration properties to the limits, rules and tiers of the library. */
 final class ConfiguredPolicy {
 
     private ConfiguredPolicy() {}
 
     /** @param parser of the patterns of paths */
-    static Configured of(RateLimitProperties properties, PathPatternParser parser) {
-        return new Configured(
+    static PolicyConfiguration of(RateLimitProperties properties, PathPatternParser parser) {
+        return new PolicyConfiguration(
                 limits(properties),
                 rules(properties.rules(), properties.onFailure()),
                 tiers(properties.tiers()),

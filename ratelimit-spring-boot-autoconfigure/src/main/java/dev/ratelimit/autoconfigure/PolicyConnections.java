@@ -7,12 +7,12 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections by which limits, rules, quotas and keys are read and changed: apart from those of decisions, which an
- * administrator must not keep waiting.
+ * The connections for reading and changing limits, rules, quotas and API keys. Decisions have their own, so that
+ * administration never keeps them waiting.
  */
 record PolicyConnections(PolicyDatabase database, @Nullable HikariDataSource pool) implements AutoCloseable {
 
-    /** One that hears of changes, one that reads them, one for whoever makes them. */
+    /** One to listen for changes, one to read them, one to make them. */
     private static final int MOST = 3;
 
     private static final Duration PATIENCE = Duration.ofSeconds(10);

@@ -2,9 +2,8 @@ package dev.ratelimit.autoconfigure;
 
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
+import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.data.ChangeListener;
-import dev.ratelimit.data.Configured;
-import dev.ratelimit.data.RateLimitAdmin;
 import dev.ratelimit.data.StoredPolicies;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.gate.Gate;
@@ -12,6 +11,7 @@ import dev.ratelimit.policy.Accounts;
 import dev.ratelimit.policy.ApiKeys;
 import dev.ratelimit.policy.Policies;
 import dev.ratelimit.policy.Policy;
+import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.store.LimitStore;
 import java.time.InstantSource;
@@ -69,20 +69,19 @@ public final class RateLimitPolicyAutoConfiguration {
         @ConditionalOnMissingBean(Policies.class)
         StoredPolicies rateLimitPolicies(
                 PolicyConnections connections,
-                Configured configured,
+                PolicyConfiguration configuration,
                 RateLimitProperties properties,
                 ObjectProvider<StoreRateLimiter> limiter) {
             RateLimitProperties.Changes changes = properties.changes();
-            // Only the options stand under this prefix: mistakes in limits and rules show here, too, and say where they
-            // are.
+            // Only the options have this prefix. Mistakes in limits and rules also surface here, and name their own.
             StoredPolicies.Options options = InvalidPropertyException.under(
                     "ratelimit.changes.",
                     () -> new StoredPolicies.Options(
                             changes.pollInterval(), changes.listen(), forgetting(limiter), InstantSource.system()));
-            return new StoredPolicies(connections.database(), configured, options);
+            return new StoredPolicies(connections.database(), configuration, options);
         }
 
-        /** What this process remembers of limits may no longer be true when somebody has changed or reset them. */
+        /** Discards cached decisions of this process when limits are changed or reset. */
         private static ChangeListener forgetting(ObjectProvider<StoreRateLimiter> limiters) {
             return new ChangeListener() {
                 @Override
@@ -128,17 +127,18 @@ public final class RateLimitPolicyAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    Configured rateLimitConfigured(RateLimitProperties properties, BeanFactory beans, Environment environment) {
-        Configured configured = ConfiguredPolicy.of(properties, MvcPaths.parser(beans));
-        warnOfPathsOutside(environment.getProperty("spring.mvc.servlet.path", "/"), configured.rules());
-        return configured;
+    PolicyConfiguration rateLimitPolicyConfiguration(
+            RateLimitProperties properties, BeanFactory beans, Environment environment) {
+        PolicyConfiguration configuration = ConfiguredPolicy.of(properties, MvcPaths.parser(beans));
+        warnOfPathsOutside(environment.getProperty("spring.mvc.servlet.path", "/"), configuration.rules());
+        return configuration;
     }
 
-    /** What is configured, where nothing can be stored. */
+    /** What is configuration, where nothing can be stored. */
     @Bean
     @ConditionalOnMissingBean
-    Policies rateLimitConfiguredPolicies(Configured configured) {
-        Policy policy = configured.policy();
+    Policies rateLimitConfiguredPolicies(PolicyConfiguration configuration) {
+        Policy policy = configuration.policy();
         return () -> policy;
     }
 

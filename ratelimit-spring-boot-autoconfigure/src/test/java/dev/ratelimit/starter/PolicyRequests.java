@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.LimitDecision;
-import dev.ratelimit.data.Change;
-import dev.ratelimit.data.Inquiry;
-import dev.ratelimit.data.IssuedKey;
-import dev.ratelimit.data.NewKey;
-import dev.ratelimit.data.RateLimitAdmin;
+import dev.ratelimit.admin.Change;
+import dev.ratelimit.admin.Inquiry;
+import dev.ratelimit.admin.KeyAdmin.IssuedKey;
+import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.Quota;
 import dev.ratelimit.policy.Rule;
@@ -355,7 +355,7 @@ abstract class PolicyRequests {
     @Test
     void tierThatNothingSpeaksOfIsRefused() {
         assertThatThrownBy(() -> admin.quotas().set("free", "premuim", Quota.NONE, "test"))
-                .hasMessage("the tier is 'premuim', of which no quota, limit, rule or authority speaks;"
+                .hasMessage("the tier is 'premuim', which no quota, limit, rule or authority mentions;"
                         + " write one of enterprise, free, premium");
         assertThatThrownBy(() -> admin.keys().create(NewKey.of("x", "free").tier(""), "test"))
                 .hasMessageStartingWith("the tier is ''");

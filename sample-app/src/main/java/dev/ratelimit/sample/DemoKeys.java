@@ -1,7 +1,7 @@
 package dev.ratelimit.sample;
 
-import dev.ratelimit.data.NewKey;
-import dev.ratelimit.data.RateLimitAdmin;
+import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.RateLimitAdmin;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;

@@ -3,8 +3,8 @@ package dev.ratelimit.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.ratelimit.data.KeyInfo;
-import dev.ratelimit.data.RateLimitAdmin;
+import dev.ratelimit.admin.KeyInfo;
+import dev.ratelimit.admin.RateLimitAdmin;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,7 +1,7 @@
 package dev.ratelimit.sample;
 
-import dev.ratelimit.data.NewKey;
-import dev.ratelimit.data.RateLimitAdmin;
+import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.RateLimitAdmin;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

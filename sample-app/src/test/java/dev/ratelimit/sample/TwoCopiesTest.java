@@ -2,7 +2,7 @@ package dev.ratelimit.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ratelimit.data.RateLimitAdmin;
+import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.sample.Client.Answer;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.sql.Connection;

@@ -1,0 +1,45 @@
+package dev.ratelimit.admin;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The author of a change, its expiry and its reason.
+ *
+ * <pre>{@code
+ * Change.by("ops").until(launchEnds).because("launch day")
+ * }</pre>
+ *
+ * @param expiresAt when the version before it applies again, or {@code null}
+ */
+public record Change(
+        String by, @Nullable Instant expiresAt, @Nullable String reason) {
+
+    public Change {
+        if (by.isBlank()) {
+            throw new IllegalArgumentException("the author of the change is empty; write a name");
+        }
+    }
+
+    public static Change by(String author) {
+        return new Change(author, null, null);
+    }
+
+    /** The same change with an expiry. */
+    public Change until(Instant moment) {
+        return new Change(by, moment, reason);
+    }
+
+    /** The same change with a reason. */
+    public Change because(String why) {
+        return new Change(by, expiresAt, why);
+    }
+
+    /** Refuses a change that expires at once. */
+    void requireLasting(Instant now) {
+        if (expiresAt != null && !expiresAt.isAfter(now)) {
+            throw new IllegalArgumentException(
+                    "the change expires at " + expiresAt + ", and it is " + now + "; write a moment in the future");
+        }
+    }
+}

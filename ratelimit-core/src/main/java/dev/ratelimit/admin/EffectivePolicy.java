@@ -1,0 +1,170 @@
+package dev.ratelimit.admin;
+
+import dev.ratelimit.policy.Policy;
+import dev.ratelimit.policy.PolicyConfiguration;
+import dev.ratelimit.policy.Rule;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The policy that follows from the configuration and the stored versions at one moment, and the versions it is made of.
+ * Immutable.
+ */
+public final class EffectivePolicy {
+
+    /**
+     * All stored versions.
+     *
+     * @param limits the versions of each limit by name, the newest first
+     * @param rules the versions of each rule by name, the newest first
+     */
+    public record Versions(
+            Map<String, List<Revision<Map<String, String>>>> limits, Map<String, List<Revision<Rule>>> rules) {
+
+        public static final Versions NONE = new Versions(Map.of(), Map.of());
+
+        public Versions {
+            limits = Collections.unmodifiableMap(new LinkedHashMap<>(limits));
+            rules = Collections.unmodifiableMap(new LinkedHashMap<>(rules));
+        }
+
+        Versions withLimit(Revision<Map<String, String>> added) {
+            return new Versions(with(limits, added), rules);
+        }
+
+        Versions withRule(Revision<Rule> added) {
+            return new Versions(limits, with(rules, added));
+        }
+
+        private static <T> Map<String, List<Revision<T>>> with(Map<String, List<Revision<T>>> all, Revision<T> added) {
+            List<Revision<T>> newestFirst = new ArrayList<>();
+            newestFirst.add(added);
+            newestFirst.addAll(all.getOrDefault(added.name(), List.of()));
+            Map<String, List<Revision<T>>> with = new LinkedHashMap<>(all);
+            with.put(added.name(), newestFirst);
+            return with;
+        }
+    }
+
+    private final PolicyConfiguration configuration;
+    private final Versions versions;
+    private final Policy policy;
+    private final Map<String, Revision<Map<String, String>>> limits;
+    private final Map<String, Revision<Rule>> rules;
+    private final Map<Problem, IllegalArgumentException> mistakes;
+    private final Instant nextExpiry;
+
+    EffectivePolicy(
+            PolicyConfiguration configuration,
+            Versions versions,
+            Policy policy,
+            Map<String, Revision<Map<String, String>>> limits,
+            Map<String, Revision<Rule>> rules,
+            Map<Problem, IllegalArgumentException> mistakes,
+            Instant nextExpiry) {
+        this.configuration = configuration;
+        this.versions = versions;
+        this.policy = policy;
+        this.limits = Collections.unmodifiableMap(limits);
+        this.rules = Collections.unmodifiableMap(rules);
+        this.mistakes = mistakes;
+        this.nextExpiry = nextExpiry;
+    }
+
+    /**
+     * Compiles a policy. An invalid stored version is skipped and becomes a {@linkplain #problems() problem}.
+     *
+     * @throws IllegalArgumentException if the configuration is invalid
+     */
+    public static EffectivePolicy of(PolicyConfiguration configuration, Versions versions, Instant now) {
+        return PolicyCompiler.compile(configuration, versions, now);
+    }
+
+    public PolicyConfiguration configuration() {
+        return configuration;
+    }
+
+    public Policy policy() {
+        return policy;
+    }
+
+    /** The stored limits that are in force, by name. */
+    public Map<String, Revision<Map<String, String>>> limits() {
+        return limits;
+    }
+
+    /** The stored rules that are in force or disabled, by name. */
+    public Map<String, Revision<Rule>> rules() {
+        return rules;
+    }
+
+    /** The stored versions that are invalid and skipped. */
+    public List<Problem> problems() {
+        return List.copyOf(mistakes.keySet());
+    }
+
+    /** When the policy changes because a version expires; {@link Instant#MAX} for never. */
+    public Instant nextExpiry() {
+        return nextExpiry;
+    }
+
+    /**
+     * Refuses a version that is invalid, or that would invalidate its dependents.
+     *
+     * @throws IllegalArgumentException that says why
+     */
+    void requireValidLimit(Revision<Map<String, String>> added, Instant now) {
+        requireValid(PolicyCompiler.LIMITS_TABLE, added, of(configuration, versions.withLimit(added), now));
+    }
+
+    /**
+     * Refuses a version that is invalid, or that would invalidate its dependents.
+     *
+     * @throws IllegalArgumentException that says why
+     */
+    void requireValidRule(Revision<Rule> added, Instant now) {
+        requireValid(PolicyCompiler.RULES_TABLE, added, of(configuration, versions.withRule(added), now));
+    }
+
+    private void requireValid(String table, Revision<?> added, EffectivePolicy then) {
+        if (then.mistakes.isEmpty()) {
+            return;
+        }
+        Set<String> before =
+                mistakes.keySet().stream().map(EffectivePolicy::row).collect(Collectors.toSet());
+        List<IllegalArgumentException> consequences = new ArrayList<>();
+        then.mistakes.forEach((problem, mistake) -> {
+            String row = row(problem);
+            if (row.equals(row(table, added.name(), added.version()))) {
+                throw mistake;
+            }
+            if (!before.contains(row)) {
+                consequences.add(mistake);
+            }
+        });
+        if (!consequences.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "the change of '" + added.name() + "' would invalidate its dependents; change them first: "
+                            + consequences.stream()
+                                    .map(Throwable::getMessage)
+                                    .map(String::valueOf)
+                                    .collect(Collectors.joining("; ")),
+                    consequences.get(0));
+        }
+    }
+
+    private static String row(Problem problem) {
+        return row(problem.table(), problem.name(), problem.version());
+    }
+
+    private static String row(String table, String name, @Nullable Integer version) {
+        return table + '/' + name + '/' + version;
+    }
+}

@@ -1,0 +1,108 @@
+package dev.ratelimit.admin;
+
+import dev.ratelimit.LimitDecision;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Subject;
+import dev.ratelimit.gate.Arrival;
+import dev.ratelimit.gate.Gate;
+import dev.ratelimit.gate.Identity;
+import dev.ratelimit.gate.Step;
+import dev.ratelimit.gate.Visit;
+import dev.ratelimit.policy.ApiKey;
+import dev.ratelimit.policy.Caller;
+import dev.ratelimit.policy.IpAddress;
+import dev.ratelimit.policy.PathReadings;
+import dev.ratelimit.policy.Rule;
+import dev.ratelimit.policy.RuleBook;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Walks a described request through the gate, and reports what would happen to it. Consumes nothing. */
+final class Explainer {
+
+    private final PolicyStorage storage;
+    private final RateLimiter limiter;
+    private final Gate gate;
+
+    Explainer(PolicyStorage storage, RateLimiter limiter, Gate gate) {
+        this.storage = storage;
+        this.limiter = limiter;
+        this.gate = gate;
+    }
+
+    Explanation explain(Inquiry inquiry) {
+        Visit visit = gate.visit(arrival(inquiry), Gate.Mode.EXPLAIN);
+        peek(visit, visit.arrive());
+        peek(visit, visit.identified(new Identity(inquiry.user(), inquiry.authorities())));
+        List<Explanation.OfRule> rules = new ArrayList<>();
+        for (RuleBook.Explanation explained : visit.explained()) {
+            Rule rule = explained.rule();
+            rules.add(new Explanation.OfRule(
+                    rule,
+                    explained.applies(),
+                    explained.why(),
+                    explained.applies() && rule.action().hasLimits() ? limits(visit, rule) : List.of()));
+        }
+        Caller caller = visit.caller();
+        return new Explanation(
+                visit.completed(0, null).outcome(),
+                caller.user(),
+                caller.tier(),
+                caller.choice().origin(),
+                apiKey(visit),
+                visit.blockedUntil(),
+                visit.isExempt(),
+                rules);
+    }
+
+    private Arrival arrival(Inquiry inquiry) {
+        String id = inquiry.apiKey();
+        Supplier<@Nullable ApiKey> apiKey = id == null ? null : () -> storage.findKey(id);
+        return new Arrival(
+                inquiry.method(),
+                false,
+                PathReadings.of(inquiry.path()),
+                IpAddress.parse(inquiry.address()),
+                apiKey,
+                null);
+    }
+
+    private void peek(Visit visit, Step first) {
+        Step step = first;
+        while (step instanceof Step.Ask ask) {
+            step = visit.answered(limiter.peek(ask.limits()), Duration.ZERO);
+        }
+    }
+
+    private static @Nullable String apiKey(Visit visit) {
+        ApiKey key = visit.apiKey();
+        if (key != null) {
+            return key.name();
+        }
+        return visit.hasUnknownKey() ? "no such key is valid: the request is rejected with 401" : null;
+    }
+
+    private List<Explanation.OfLimit> limits(Visit visit, Rule rule) {
+        List<Explanation.OfLimit> limits = new ArrayList<>();
+        for (Visit.Counted counted : visit.counted(rule)) {
+            limits.add(limit(counted, rule));
+        }
+        return limits;
+    }
+
+    private Explanation.OfLimit limit(Visit.Counted counted, Rule rule) {
+        String name = counted.limit().name();
+        Subject subject = counted.subject();
+        if (subject == null) {
+            return new Explanation.OfLimit(
+                    name, null, null, "whose count it is (" + rule.key() + ") cannot be known without a request");
+        }
+        List<LimitDecision> decisions = QuotaUsage.peek(subject, List.of(counted.limit()), limiter);
+        return decisions.isEmpty()
+                ? new Explanation.OfLimit(name, subject.text(), null, "the store is unavailable")
+                : new Explanation.OfLimit(name, subject.text(), decisions.get(0), null);
+    }
+}

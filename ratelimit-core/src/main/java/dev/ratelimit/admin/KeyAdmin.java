@@ -1,0 +1,95 @@
+package dev.ratelimit.admin;
+
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.policy.ApiKey;
+import dev.ratelimit.policy.Caller;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Creates, lists and revokes API keys. */
+public final class KeyAdmin {
+
+    /**
+     * A new API key. Its secret is shown only here.
+     *
+     * @param id identifies the key from now on
+     * @param secret the whole key, as the client has to send it; it is stored nowhere
+     */
+    public record IssuedKey(String id, String secret) {
+
+        /** Leaves out the secret, which would end in a log. */
+        @Override
+        public String toString() {
+            return "IssuedKey[id=" + id + "]";
+        }
+    }
+
+    private static final Logger log = LoggerFactory.getLogger(KeyAdmin.class);
+
+    private final PolicyStorage storage;
+    private final RateLimiter limiter;
+
+    KeyAdmin(PolicyStorage storage, RateLimiter limiter) {
+        this.storage = storage;
+        this.limiter = limiter;
+    }
+
+    /** Creates a key. The result is the only copy of its secret: give it to the owner, and do not keep it. */
+    public IssuedKey create(NewKey key, String by) {
+        Instant expiresAt = key.expiresAt();
+        if (expiresAt != null && !expiresAt.isAfter(storage.clock().instant())) {
+            throw new IllegalArgumentException(
+                    "the API key '" + key.name() + "' expires at " + expiresAt + "; write a moment in the future");
+        }
+        QuotaAdmin.requireTier(key.tier(), storage.current());
+        QuotaAdmin.requireValid(key.quota());
+        String author = Change.by(by).by();
+        IssuedKey issued = storage.change(transaction -> transaction.addKey(key, author));
+        log.info("Created API key {} ({}) of {}, by {}", issued.id(), key.name(), key.owner(), by);
+        return issued;
+    }
+
+    /** All keys, including revoked and expired ones, the oldest first. */
+    public List<KeyInfo> list() {
+        return storage.keyInfos();
+    }
+
+    /** All keys of a user, the oldest first. */
+    public List<KeyInfo> list(String owner) {
+        return storage.keyInfos(owner);
+    }
+
+    public Optional<KeyInfo> find(String id) {
+        return storage.keyInfo(id);
+    }
+
+    /**
+     * Revokes a key for good. A key that is revoked already stays as it is.
+     *
+     * @throws IllegalArgumentException if there is no such key
+     */
+    public void revoke(String id, String by) {
+        String author = Change.by(by).by();
+        storage.run(transaction -> {
+            if (!transaction.revokeKey(id, author)) {
+                throw unknown(id);
+            }
+        });
+        log.info("Revoked API key {}, by {}", id, by);
+    }
+
+    private static IllegalArgumentException unknown(String id) {
+        return new IllegalArgumentException("there is no API key with the id '" + id + "'");
+    }
+
+    /** The key's usage of its own quota, or of its owner's if it has none. */
+    public Usage usage(String id) {
+        ApiKey key = storage.keyInfo(id).orElseThrow(() -> unknown(id)).key();
+        Caller caller = storage.current().tiers().caller(null, Set.of(), key, storage.accounts());
+        return QuotaUsage.of(caller, limiter);
+    }
+}

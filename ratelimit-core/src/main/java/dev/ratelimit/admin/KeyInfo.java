@@ -1,0 +1,27 @@
+package dev.ratelimit.admin;
+
+import dev.ratelimit.policy.ApiKey;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A stored API key, without its secret.
+ *
+ * @param lastUsedAt the last use that is stored; {@code null} for none
+ * @param totalRequests the number of uses that are stored
+ */
+public record KeyInfo(
+        ApiKey key,
+        String createdBy,
+        Instant createdAt,
+        @Nullable Instant expiresAt,
+        @Nullable Instant revokedAt,
+        @Nullable String revokedBy,
+        @Nullable Instant lastUsedAt,
+        long totalRequests) {
+
+    /** Whether requests with this key are accepted. */
+    public boolean isActive(Instant now) {
+        return revokedAt == null && (expiresAt == null || expiresAt.isAfter(now));
+    }
+}

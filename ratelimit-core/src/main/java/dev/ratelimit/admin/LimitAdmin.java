@@ -1,0 +1,143 @@
+package dev.ratelimit.admin;
+
+import dev.ratelimit.InvalidLimitException;
+import dev.ratelimit.policy.LimitBook;
+import dev.ratelimit.policy.Rule;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lists and changes limits. A limit is given by its definition: the properties that {@link LimitBook} knows. A stored
+ * limit overrides the configured one of its name entirely.
+ */
+public final class LimitAdmin {
+
+    private final PolicyStorage storage;
+
+    LimitAdmin(PolicyStorage storage) {
+        this.storage = storage;
+    }
+
+    /** All limits in force, by name. */
+    public List<InForce<Map<String, String>>> list() {
+        EffectivePolicy effective = storage.effective();
+        List<InForce<Map<String, String>>> limits = new ArrayList<>();
+        for (String name : new TreeSet<>(effective.policy().limits().names())) {
+            limits.add(inForce(name, effective));
+        }
+        return limits;
+    }
+
+    /** The limit of that name that is in force, or {@code null}. */
+    public @Nullable InForce<Map<String, String>> find(String name) {
+        EffectivePolicy effective = storage.effective();
+        return effective.policy().limits().find(name) == null ? null : inForce(name, effective);
+    }
+
+    private static InForce<Map<String, String>> inForce(String name, EffectivePolicy effective) {
+        Revision<Map<String, String>> stored = effective.limits().get(name);
+        return stored == null
+                ? new InForce<>(name, effective.configuration().limits().get(name), null)
+                : new InForce<>(name, stored.content(), stored);
+    }
+
+    /** All stored versions of that name, the newest first. */
+    public List<Revision<Map<String, String>>> history(String name) {
+        return storage.limitHistory(name);
+    }
+
+    /**
+     * Stores a limit.
+     *
+     * @throws InvalidLimitException if it is invalid; nothing is changed then
+     * @throws IllegalArgumentException if it would invalidate another limit or a rule; nothing is changed then
+     */
+    public Revision<Map<String, String>> set(String name, Map<String, String> definition, Change change) {
+        Map<String, String> stripped = stripped(name, definition);
+        return storage.change(transaction -> add(transaction, name, Revision.State.SET, stripped, change));
+    }
+
+    /** Properties are stored as lines, so none may span several. */
+    private static Map<String, String> stripped(String limit, Map<String, String> definition) {
+        Map<String, String> stripped = new LinkedHashMap<>();
+        definition.forEach((property, value) -> {
+            if (property.isBlank() || property.indexOf(':') >= 0 || hasLines(property) || hasLines(value)) {
+                throw new InvalidLimitException(
+                        limit, property, value, "write one line for each property, such as max-requests: 100");
+            }
+            if (stripped.put(property.strip(), value.strip()) != null) {
+                throw new InvalidLimitException(limit, property.strip(), value.strip(), "write it once only");
+            }
+        });
+        return stripped;
+    }
+
+    private static boolean hasLines(String text) {
+        return text.lines().count() > 1;
+    }
+
+    /**
+     * Removes a stored limit, so that the configuration applies again.
+     *
+     * @throws IllegalArgumentException if no limit of that name is stored, or if a rule or another limit would lack it;
+     *     nothing is changed then
+     */
+    public Revision<Map<String, String>> remove(String name, Change change) {
+        return storage.change(transaction -> {
+            EffectivePolicy now = storage.effective();
+            if (!now.limits().containsKey(name)) {
+                throw new IllegalArgumentException("no limit '" + name + "' is stored; name one of "
+                        + new TreeSet<>(now.limits().keySet()));
+            }
+            requireUnused(name, now);
+            return add(transaction, name, Revision.State.REMOVED, null, change);
+        });
+    }
+
+    private static void requireUnused(String name, EffectivePolicy now) {
+        if (now.configuration().limits().containsKey(name)) {
+            return;
+        }
+        List<String> users = now.policy().rules().rules().stream()
+                .filter(rule -> rule.limits().contains(name))
+                .map(Rule::name)
+                .toList();
+        if (!users.isEmpty()) {
+            throw new InvalidLimitException(
+                    name,
+                    "limit name",
+                    name,
+                    "change or remove the rules that name it first: " + String.join(", ", users));
+        }
+    }
+
+    /** Stores the content of an earlier version again. */
+    public Revision<Map<String, String>> rollback(String name, int version, Change change) {
+        return storage.change(transaction -> {
+            Revision<Map<String, String>> before = Revision.find(storage.limitHistory(name), "limit", name, version);
+            if (before.state() == Revision.State.BROKEN) {
+                throw new InvalidLimitException(
+                        name, "version", version, "name a valid version; this one is broken: " + before.problem());
+            }
+            return add(transaction, name, before.state(), before.content(), change);
+        });
+    }
+
+    private Revision<Map<String, String>> add(
+            PolicyStorage.Transaction transaction,
+            String name,
+            Revision.State state,
+            @Nullable Map<String, String> definition,
+            Change change) {
+        Instant now = storage.clock().instant();
+        Revision<Map<String, String>> draft =
+                Revision.draft(name, storage.limitHistory(name), state, definition, change, now);
+        storage.effective().requireValidLimit(draft, now);
+        return transaction.addLimit(draft);
+    }
+}

@@ -1,0 +1,51 @@
+package dev.ratelimit.admin;
+
+import dev.ratelimit.policy.Quota;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An API key to create.
+ *
+ * <pre>{@code
+ * admin.keys().create(NewKey.of("build server", "alice").tier("premium"), "ops").secret()
+ * }</pre>
+ *
+ * @param name a name for its owner
+ * @param owner the user it belongs to
+ * @param tier its tier, or {@code null} for that of its owner
+ * @param quota its own quota; {@link Quota#NONE} to share that of its owner
+ * @param expiresAt when requests with it are no longer accepted, or {@code null}
+ */
+public record NewKey(
+        String name,
+        String owner,
+        @Nullable String tier,
+        Quota quota,
+        @Nullable Instant expiresAt) {
+
+    public NewKey {
+        if (name.isBlank()) {
+            throw new IllegalArgumentException("the name of the API key is empty; describe its purpose");
+        }
+        if (owner.isBlank()) {
+            throw new IllegalArgumentException("the owner of the API key is empty; write the name of a user");
+        }
+    }
+
+    public static NewKey of(String name, String owner) {
+        return new NewKey(name, owner, null, Quota.NONE, null);
+    }
+
+    public NewKey tier(String name) {
+        return new NewKey(this.name, owner, name, quota, expiresAt);
+    }
+
+    public NewKey quota(Quota own) {
+        return new NewKey(name, owner, tier, own, expiresAt);
+    }
+
+    public NewKey expires(Instant moment) {
+        return new NewKey(name, owner, tier, quota, moment);
+    }
+}

@@ -1,0 +1,263 @@
+package dev.ratelimit.admin;
+
+import dev.ratelimit.InvalidLimitException;
+import dev.ratelimit.admin.EffectivePolicy.Versions;
+import dev.ratelimit.policy.LimitBook;
+import dev.ratelimit.policy.Policy;
+import dev.ratelimit.policy.PolicyConfiguration;
+import dev.ratelimit.policy.Rule;
+import dev.ratelimit.policy.RuleBook;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Compiles a policy from the configuration and the stored versions.
+ *
+ * <ol>
+ *   <li>Each name has choices: its stored versions that have not expired, the newest first, down to one that is
+ *       {@linkplain Revision.State#REMOVED removed}; then the configuration.
+ *   <li>The first choice of each limit is tried. If the limits are invalid, one stored version is reported: the newest
+ *       whose absence makes them valid. The next choice of its name is tried.
+ *   <li>The same is done for each rule on its own, with these limits.
+ * </ol>
+ *
+ * So an invalid version affects nothing but itself.
+ */
+final class PolicyCompiler {
+
+    private record LimitChoice(@Nullable Revision<Map<String, String>> revision, Map<String, String> definition) {}
+
+    static final String LIMITS_TABLE = "rate_limit_configs";
+    static final String RULES_TABLE = "rate_limit_rules";
+
+    private final PolicyConfiguration configuration;
+    private final Versions versions;
+    private final Instant now;
+    private final Map<String, Deque<LimitChoice>> choices = new LinkedHashMap<>();
+    private final Map<Problem, IllegalArgumentException> mistakes = new LinkedHashMap<>();
+    private Instant nextExpiry = Instant.MAX;
+
+    private PolicyCompiler(PolicyConfiguration configuration, Versions versions, Instant now) {
+        this.configuration = configuration;
+        this.versions = versions;
+        this.now = now;
+    }
+
+    static EffectivePolicy compile(PolicyConfiguration configuration, Versions versions, Instant now) {
+        return new PolicyCompiler(configuration, versions, now).compile();
+    }
+
+    private EffectivePolicy compile() {
+        collectLimits();
+        LimitBook book = limitBook();
+        Map<String, Revision<Map<String, String>>> limitsInForce = new HashMap<>();
+        choices.forEach((name, ofName) -> {
+            LimitChoice chosen = ofName.peek();
+            if (chosen != null && chosen.revision != null) {
+                limitsInForce.put(name, chosen.revision);
+            }
+        });
+        Map<String, Revision<Rule>> rulesInForce = new LinkedHashMap<>();
+        RuleBook ruleBook = ruleBook(book, rulesInForce);
+        return new EffectivePolicy(
+                configuration,
+                versions,
+                new Policy(book, ruleBook, configuration.tiers()),
+                limitsInForce,
+                rulesInForce,
+                mistakes,
+                nextExpiry);
+    }
+
+    private void collectLimits() {
+        Set<String> names = new LinkedHashSet<>(configuration.limits().keySet());
+        names.addAll(versions.limits().keySet());
+        for (String name : names) {
+            Deque<LimitChoice> ofName = new ArrayDeque<>();
+            for (Revision<Map<String, String>> revision :
+                    untilRemoved(versions.limits().getOrDefault(name, List.of()))) {
+                Map<String, String> definition = revision.content();
+                if (revision.state() == Revision.State.BROKEN) {
+                    reportBroken(LIMITS_TABLE, revision);
+                } else if (definition != null) {
+                    ofName.add(new LimitChoice(revision, definition));
+                }
+            }
+            Map<String, String> ofConfiguration = configuration.limits().get(name);
+            if (ofConfiguration != null) {
+                ofName.add(new LimitChoice(null, ofConfiguration));
+            }
+            choices.put(name, ofName);
+        }
+    }
+
+    /** The versions that may be in force: not expired, and newer than the last removal. */
+    private <T> List<Revision<T>> untilRemoved(List<Revision<T>> newestFirst) {
+        List<Revision<T>> live = new ArrayList<>(1);
+        for (Revision<T> revision : newestFirst) {
+            if (revision.hasExpired(now)) {
+                continue;
+            }
+            Instant expiresAt = revision.expiresAt();
+            if (expiresAt != null && expiresAt.isBefore(nextExpiry)) {
+                nextExpiry = expiresAt;
+            }
+            if (revision.state() == Revision.State.REMOVED) {
+                break;
+            }
+            live.add(revision);
+        }
+        return live;
+    }
+
+    private LimitBook limitBook() {
+        while (true) {
+            try {
+                return LimitBook.of(definitions());
+            } catch (InvalidLimitException e) {
+                Revision<Map<String, String>> culprit = culprit(e);
+                if (culprit == null) {
+                    throw e;
+                }
+                report(LIMITS_TABLE, culprit, e);
+                choicesOf(culprit.name()).remove();
+            }
+        }
+    }
+
+    private Deque<LimitChoice> choicesOf(String name) {
+        return choices.getOrDefault(name, new ArrayDeque<>());
+    }
+
+    private Map<String, Map<String, String>> definitions() {
+        Map<String, Map<String, String>> definitions = new LinkedHashMap<>();
+        choices.forEach((name, ofName) -> {
+            LimitChoice chosen = ofName.peek();
+            if (chosen != null) {
+                definitions.put(name, chosen.definition);
+            }
+        });
+        return definitions;
+    }
+
+    /** The stored version that makes a limit invalid: its own, or that of a limit it is based on. */
+    private @Nullable Revision<Map<String, String>> culprit(InvalidLimitException e) {
+        String failing = e.limit();
+        if (failing == null) {
+            return null;
+        }
+        List<Revision<Map<String, String>>> suspects = lineage(failing).stream()
+                .flatMap(name -> choicesOf(name).stream().limit(1))
+                .flatMap(choice -> Stream.ofNullable(choice.revision))
+                .sorted(Comparator.<Revision<Map<String, String>>>comparingLong(Revision::sequence)
+                        .reversed())
+                .toList();
+        for (Revision<Map<String, String>> suspect : suspects) {
+            if (isValidWithout(suspect, failing)) {
+                return suspect;
+            }
+        }
+        return suspects.isEmpty() ? null : suspects.get(0);
+    }
+
+    /** The limit and all limits it is based on. */
+    private Set<String> lineage(String limit) {
+        Set<String> lineage = new LinkedHashSet<>();
+        String name = limit;
+        while (name != null && lineage.add(name)) {
+            LimitChoice chosen = choicesOf(name).peek();
+            name = chosen == null ? null : chosen.definition.get("base");
+        }
+        return lineage;
+    }
+
+    /** Whether the limit would be valid with the next choice in place of the suspect. */
+    private boolean isValidWithout(Revision<?> suspect, String failing) {
+        Deque<LimitChoice> ofSuspect = choicesOf(suspect.name());
+        LimitChoice taken = ofSuspect.remove();
+        try {
+            Map<String, Map<String, String>> all = definitions();
+            Map<String, Map<String, String>> needed = new LinkedHashMap<>();
+            for (String name : lineage(failing)) {
+                Map<String, String> definition = all.get(name);
+                if (definition != null) {
+                    needed.put(name, definition);
+                }
+            }
+            LimitBook unused = LimitBook.of(needed);
+            return true;
+        } catch (InvalidLimitException e) {
+            return false;
+        } finally {
+            ofSuspect.addFirst(taken);
+        }
+    }
+
+    private RuleBook ruleBook(LimitBook limits, Map<String, Revision<Rule>> inForce) {
+        List<Rule> stored = new ArrayList<>();
+        versions.rules().values().stream()
+                .filter(ofName -> !ofName.isEmpty())
+                // A changed rule keeps its place among rules of equal priority.
+                .sorted(Comparator.comparingLong(
+                        ofName -> ofName.get(ofName.size() - 1).sequence()))
+                .forEach(ofName -> {
+                    Revision<Rule> chosen = chooseRule(ofName, limits);
+                    if (chosen != null) {
+                        inForce.put(chosen.name(), chosen);
+                        Rule rule = chosen.content();
+                        if (rule != null && chosen.state() == Revision.State.SET) {
+                            stored.add(rule);
+                        }
+                    }
+                });
+        List<Rule> all = new ArrayList<>();
+        for (Rule rule : configuration.rules()) {
+            if (!inForce.containsKey(rule.name())) {
+                all.add(rule);
+            }
+        }
+        all.addAll(stored);
+        return configuration.ruleBook(all, limits);
+    }
+
+    /** The newest version that is disabled or valid, or {@code null}. */
+    private @Nullable Revision<Rule> chooseRule(List<Revision<Rule>> newestFirst, LimitBook limits) {
+        for (Revision<Rule> revision : untilRemoved(newestFirst)) {
+            Rule rule = revision.content();
+            if (revision.state() == Revision.State.DISABLED) {
+                return revision;
+            }
+            if (revision.state() == Revision.State.BROKEN || rule == null) {
+                reportBroken(RULES_TABLE, revision);
+                continue;
+            }
+            try {
+                RuleBook unused = configuration.ruleBook(List.of(rule), limits);
+                return revision;
+            } catch (IllegalArgumentException e) {
+                report(RULES_TABLE, revision, e);
+            }
+        }
+        return null;
+    }
+
+    private void reportBroken(String table, Revision<?> revision) {
+        report(table, revision, new IllegalArgumentException(revision.problem()));
+    }
+
+    private void report(String table, Revision<?> revision, IllegalArgumentException mistake) {
+        mistakes.put(
+                new Problem(table, revision.name(), revision.version(), String.valueOf(mistake.getMessage())), mistake);
+    }
+}

@@ -1,0 +1,137 @@
+package dev.ratelimit.admin;
+
+import dev.ratelimit.Subject;
+import dev.ratelimit.policy.Accounts;
+import dev.ratelimit.policy.ApiKey;
+import dev.ratelimit.policy.Policies;
+import dev.ratelimit.policy.Policy;
+import dev.ratelimit.policy.Quota;
+import dev.ratelimit.policy.Rule;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps limits, rules, quotas, API keys and penalties for {@link RateLimitAdmin}. Several instances may share one
+ * storage. Implementations are safe for use by many threads.
+ *
+ * <p>A call that reads or changes the storage may fail with an unchecked exception of the implementation. A change that
+ * fails is rolled back.
+ */
+public interface PolicyStorage extends Policies {
+
+    // From memory: the state that this instance applies to requests
+
+    /** The policy in force, with the stored versions it is made of. */
+    EffectivePolicy effective();
+
+    @Override
+    default Policy current() {
+        return effective().policy();
+    }
+
+    /** The tiers, quotas and blocks of users. */
+    Accounts accounts();
+
+    /** Finds an API key by its id. If it is unknown, revoked or expired, returns {@code null}. Counts no use. */
+    @Nullable
+    ApiKey findKey(String id);
+
+    /** The stored rows that are invalid and skipped. */
+    List<Problem> problems();
+
+    /** The clock by which versions, blocks, API keys and penalties end. */
+    InstantSource clock();
+
+    // From the storage
+
+    /** All versions of a limit, the newest first. If there is none, returns an empty list. */
+    List<Revision<Map<String, String>>> limitHistory(String name);
+
+    /** All versions of a rule, the newest first. If there is none, returns an empty list. */
+    List<Revision<Rule>> ruleHistory(String name);
+
+    /** All users with a stored tier, quota or block, by name. */
+    List<QuotaAdmin.UserQuota> userQuotas();
+
+    Optional<QuotaAdmin.UserQuota> userQuota(String user);
+
+    /** All API keys, including revoked and expired ones, the oldest first. Includes all uses of this instance. */
+    List<KeyInfo> keyInfos();
+
+    /** All API keys of a user, as {@link #keyInfos()} does. */
+    List<KeyInfo> keyInfos(String owner);
+
+    Optional<KeyInfo> keyInfo(String id);
+
+    /** The penalties that are not over, the longest first. */
+    List<PenaltyAdmin.Penalty> penalties();
+
+    /**
+     * Runs a change in a transaction of its own, whatever transaction the caller is in.
+     *
+     * <ol>
+     *   <li>Waits for changes by other instances, and locks them out until the end.
+     *   <li>Reads the changes committed by other instances: {@link #effective()} is up to date.
+     *   <li>Runs {@code work}. It may run again if the storage failed for a reason that may have passed.
+     *   <li>Commits. If {@code work} throws, everything is rolled back and the exception is passed on.
+     *   <li>Applies the change on this instance before it returns. Other instances are notified.
+     * </ol>
+     *
+     * @return the result of {@code work}
+     */
+    <T> T change(Function<Transaction, T> work);
+
+    /** Runs a change without a result, see {@link #change}. */
+    default void run(Consumer<Transaction> work) {
+        boolean unused = change(transaction -> {
+            work.accept(transaction);
+            return true;
+        });
+    }
+
+    /** The writes of one change. They become visible together, when the change is committed. */
+    interface Transaction {
+
+        /**
+         * Adds a version of a limit. Does not check whether the policy is valid with it.
+         *
+         * @return the version as it was stored, with its sequence
+         */
+        Revision<Map<String, String>> addLimit(Revision<Map<String, String>> version);
+
+        /**
+         * Adds a version of a rule. Does not check whether the policy is valid with it. Expressions are dropped from a
+         * disabled rule.
+         *
+         * @return the version as it was stored, with its sequence
+         * @throws dev.ratelimit.policy.InvalidRuleException if the rule cannot be stored, because it has an expression
+         *     or a value that the storage has no form for
+         */
+        Revision<Rule> addRule(Revision<Rule> version);
+
+        /** Replaces the tier and the quota of a user. A block stays as it is. */
+        void setQuota(String user, @Nullable String tier, Quota quota, String by);
+
+        /**
+         * Replaces the block of a user. The tier and the quota stay as they are.
+         *
+         * @param until the end of the block; {@code null} to unblock
+         */
+        void setBlock(String user, @Nullable Instant until, @Nullable String reason, String by);
+
+        /** Creates an API key and stores a hash of its secret. The result is the only copy of the secret. */
+        KeyAdmin.IssuedKey addKey(NewKey key, String by);
+
+        /** Revokes an API key. If it is revoked already, changes nothing. If there is no such key, returns false. */
+        boolean revokeKey(String id, String by);
+
+        /** Tells all instances that counts of a subject were reset. */
+        void announceReset(Subject subject);
+    }
+}

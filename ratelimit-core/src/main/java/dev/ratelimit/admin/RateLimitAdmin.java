@@ -1,0 +1,100 @@
+package dev.ratelimit.admin;
+
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Subject;
+import dev.ratelimit.gate.Exemptions;
+import dev.ratelimit.gate.Gate;
+import dev.ratelimit.gate.Subjects;
+import java.util.List;
+
+/**
+ * Lists and changes limits, rules, quotas, API keys and penalties while requests are served. A change is committed when
+ * the call returns, whatever transaction the caller is in. It takes effect on this instance immediately, on other
+ * instances a moment later. Safe for use by many threads.
+ *
+ * <p>An invalid change is refused, and nothing is changed. If the storage fails, so does the call; our databases fail
+ * with Spring's {@code DataAccessException}.
+ *
+ * <pre>{@code
+ * admin.limits().set("api", Map.of("algorithm", "token-bucket", "burst", "50", "refill", "10/s"),
+ *         Change.by("ops").until(launchEnds).because("launch day"));
+ * }</pre>
+ */
+public final class RateLimitAdmin {
+
+    private final PolicyStorage storage;
+    private final LimitAdmin limits;
+    private final RuleAdmin rules;
+    private final QuotaAdmin quotas;
+    private final KeyAdmin keys;
+    private final PenaltyAdmin penalties;
+    private final Resets resets;
+    private final Explainer explainer;
+
+    public RateLimitAdmin(PolicyStorage storage, RateLimiter limiter) {
+        this(
+                storage,
+                limiter,
+                new Gate(
+                        storage,
+                        storage.accounts(),
+                        Exemptions.NONE,
+                        new Subjects(Subjects.WHOLE_ADDRESS),
+                        null,
+                        storage.clock()));
+    }
+
+    /**
+     * @param gate the one that requests walk through, so that explanations agree with it
+     */
+    public RateLimitAdmin(PolicyStorage storage, RateLimiter limiter, Gate gate) {
+        this.storage = storage;
+        this.limits = new LimitAdmin(storage);
+        this.rules = new RuleAdmin(storage);
+        this.quotas = new QuotaAdmin(storage, limiter);
+        this.keys = new KeyAdmin(storage, limiter);
+        this.resets = new Resets(storage, limiter);
+        this.penalties = new PenaltyAdmin(storage, resets);
+        this.explainer = new Explainer(storage, limiter, gate);
+    }
+
+    public LimitAdmin limits() {
+        return limits;
+    }
+
+    public RuleAdmin rules() {
+        return rules;
+    }
+
+    public QuotaAdmin quotas() {
+        return quotas;
+    }
+
+    public KeyAdmin keys() {
+        return keys;
+    }
+
+    public PenaltyAdmin penalties() {
+        return penalties;
+    }
+
+    /**
+     * Resets the count, the violations and the penalty of a subject on a limit.
+     *
+     * @param limit the name of a limit; {@code quota} for the whole quota
+     * @return whether it succeeded; {@code false} if the store failed
+     */
+    public boolean reset(Subject subject, String limit, String by) {
+        return resets.reset(subject, limit, by);
+    }
+
+    /** Lists each rule, why it applies to a request or not, and what would remain. Consumes nothing. */
+    public Explanation explain(Inquiry inquiry) {
+        return explainer.explain(inquiry);
+    }
+
+    /** The stored rows that are invalid and skipped. */
+    public List<Problem> problems() {
+        return storage.problems();
+    }
+}

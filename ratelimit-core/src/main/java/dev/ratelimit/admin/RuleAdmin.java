@@ -1,0 +1,106 @@
+package dev.ratelimit.admin;
+
+import dev.ratelimit.policy.InvalidRuleException;
+import dev.ratelimit.policy.Rule;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/** Lists and changes rules. A stored rule overrides the configured one of its name entirely. */
+public final class RuleAdmin {
+
+    private final PolicyStorage storage;
+
+    RuleAdmin(PolicyStorage storage) {
+        this.storage = storage;
+    }
+
+    /** All rules in force, in the order in which they are evaluated; then the disabled ones. */
+    public List<InForce<Rule>> list() {
+        EffectivePolicy effective = storage.effective();
+        Map<String, Revision<Rule>> stored = new TreeMap<>(effective.rules());
+        List<InForce<Rule>> rules = new ArrayList<>();
+        for (Rule rule : effective.policy().rules().rules()) {
+            rules.add(new InForce<>(rule.name(), rule, stored.remove(rule.name())));
+        }
+        stored.forEach((name, disabled) -> rules.add(new InForce<>(name, null, disabled)));
+        return rules;
+    }
+
+    /** The rule of that name that is in force or disabled, or {@code null}. */
+    public @Nullable InForce<Rule> find(String name) {
+        return list().stream()
+                .filter(rule -> rule.name().equals(name))
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** All stored versions of that name, the newest first. */
+    public List<Revision<Rule>> history(String name) {
+        return storage.ruleHistory(name);
+    }
+
+    /**
+     * Stores a rule.
+     *
+     * @throws InvalidRuleException if it is invalid or has an expression; nothing is changed then
+     */
+    public Revision<Rule> set(Rule rule, Change change) {
+        return storage.change(transaction -> add(transaction, rule.name(), Revision.State.SET, rule, change));
+    }
+
+    /** Disables the rule of that name, whether it is stored or configured. */
+    public Revision<Rule> disable(String name, Change change) {
+        return storage.change(transaction -> {
+            Rule inForce = storage.current().rules().rules().stream()
+                    .filter(rule -> rule.name().equals(name))
+                    .findFirst()
+                    .orElseThrow(() -> new IllegalArgumentException("no rule '" + name + "' is in force"));
+            return add(transaction, name, Revision.State.DISABLED, inForce, change);
+        });
+    }
+
+    /**
+     * Removes a stored rule, so that the configuration applies again.
+     *
+     * @throws IllegalArgumentException if no rule of that name is stored
+     */
+    public Revision<Rule> remove(String name, Change change) {
+        return storage.change(transaction -> {
+            Map<String, Revision<Rule>> stored = storage.effective().rules();
+            if (!stored.containsKey(name)) {
+                throw new IllegalArgumentException(
+                        "no rule '" + name + "' is stored; name one of " + new TreeSet<>(stored.keySet()));
+            }
+            return add(transaction, name, Revision.State.REMOVED, null, change);
+        });
+    }
+
+    /** Stores the content of an earlier version again. */
+    public Revision<Rule> rollback(String name, int version, Change change) {
+        return storage.change(transaction -> {
+            Revision<Rule> before = Revision.find(storage.ruleHistory(name), "rule", name, version);
+            if (before.state() == Revision.State.BROKEN) {
+                throw new InvalidRuleException(
+                        name, "version", version, "name a valid version; this one is broken: " + before.problem());
+            }
+            return add(transaction, name, before.state(), before.content(), change);
+        });
+    }
+
+    private Revision<Rule> add(
+            PolicyStorage.Transaction transaction,
+            String name,
+            Revision.State state,
+            @Nullable Rule rule,
+            Change change) {
+        Instant now = storage.clock().instant();
+        Revision<Rule> draft = Revision.draft(name, storage.ruleHistory(name), state, rule, change, now);
+        storage.effective().requireValidRule(draft, now);
+        return transaction.addRule(draft);
+    }
+}

@@ -1,0 +1,59 @@
+package dev.ratelimit.data;
+
+import dev.ratelimit.InvalidLimitException;
+import dev.ratelimit.Limit;
+import dev.ratelimit.policy.Quota;
+import java.time.DateTimeException;
+import java.time.ZoneId;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The quota of a user or an API key. */
+record QuotaColumns(
+        @Nullable Long perSecond,
+        @Nullable Long perHour,
+        @Nullable Long perDay,
+        @Nullable Long perMonth,
+        @Nullable Long burst,
+        @Nullable String zone) {
+
+    static final QuotaColumns NONE = of(Quota.NONE);
+
+    static QuotaColumns of(Quota quota) {
+        ZoneId zone = quota.zone();
+        return new QuotaColumns(
+                quota.perSecond(),
+                quota.perHour(),
+                quota.perDay(),
+                quota.perMonth(),
+                quota.burst(),
+                zone == null ? null : zone.getId());
+    }
+
+    /** Reads the quota; {@link InvalidLimitException} if no limits can be made of it. */
+    Quota quota() {
+        Quota quota = new Quota(perSecond, perHour, perDay, perMonth, burst, zone == null ? null : zone(zone));
+        List<Limit> unused = quota.limits(ZoneId.of("UTC"));
+        return quota;
+    }
+
+    Quota quotaOr(Quota otherwise) {
+        try {
+            return quota();
+        } catch (InvalidLimitException e) {
+            return otherwise;
+        }
+    }
+
+    boolean isEmpty() {
+        return equals(NONE);
+    }
+
+    private static ZoneId zone(String written) {
+        try {
+            return ZoneId.of(written.strip());
+        } catch (DateTimeException e) {
+            throw new InvalidLimitException(Quota.LIMIT, "zone", written, "write a zone such as Europe/Berlin or UTC");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package dev.ratelimit.data;
+
+import dev.ratelimit.Micros;
+import dev.ratelimit.Subject;
+import dev.ratelimit.admin.KeyAdmin.IssuedKey;
+import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.PolicyStorage;
+import dev.ratelimit.admin.Revision;
+import dev.ratelimit.policy.Quota;
+import dev.ratelimit.policy.Rule;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/** Writes rows, within {@link PolicyDatabase#change}. Triggers add them to the change feed. */
+final class StoredTransaction implements PolicyStorage.Transaction {
+
+    private final PolicyDatabase database;
+    private final InstantSource clock;
+
+    StoredTransaction(PolicyDatabase database, InstantSource clock) {
+        this.database = database;
+        this.clock = clock;
+    }
+
+    @Override
+    public Revision<Map<String, String>> addLimit(Revision<Map<String, String>> version) {
+        return database.limits().save(LimitRow.of(version)).revision();
+    }
+
+    @Override
+    public Revision<Rule> addRule(Revision<Rule> version) {
+        return StoredRule.revision(database.rules().save(StoredRule.row(version)));
+    }
+
+    @Override
+    public void setQuota(String user, @Nullable String tier, Quota quota, String by) {
+        changeUser(user, by, row -> row.withQuota(tier, quota));
+    }
+
+    @Override
+    public void setBlock(String user, @Nullable Instant until, @Nullable String reason, String by) {
+        changeUser(user, by, row -> row.withBlock(until, reason));
+    }
+
+    /** Deletes the row if nothing remains in it. */
+    private void changeUser(String user, String by, UnaryOperator<QuotaRow> change) {
+        Optional<QuotaRow> before = database.quotas().findByUserId(user);
+        QuotaRow row = change.apply(before.orElseGet(() -> QuotaRow.of(user))).changed(by, clock.instant());
+        if (row.isEmpty()) {
+            database.quotas().deleteById(user);
+        } else if (before.isPresent()) {
+            database.rows().update(row);
+        } else {
+            database.rows().insert(row);
+        }
+    }
+
+    @Override
+    public IssuedKey addKey(NewKey key, String by) {
+        IssuedKey issued = KeySecret.generate();
+        database.rows().insert(KeyRow.of(issued.id(), KeySecret.hashText(issued.secret()), key, by, clock.instant()));
+        return issued;
+    }
+
+    @Override
+    public boolean revokeKey(String id, String by) {
+        Optional<KeyRow> row = database.keys().findById(id);
+        if (row.isPresent() && !row.get().life().isRevoked()) {
+            database.keys().revoke(id, Micros.of(clock.instant()), by);
+        }
+        return row.isPresent();
+    }
+
+    @Override
+    public void announceReset(Subject subject) {
+        database.changes().add(ChangeRow.RESET, subject.text());
+    }
+}

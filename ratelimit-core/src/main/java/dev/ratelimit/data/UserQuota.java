@@ -1,7 +1,0 @@
-package dev.ratelimit.data;
-
-import dev.ratelimit.policy.Account;
-import java.time.Instant;
-
-/** What is stored of a user, and who has changed it last. */
-public record UserQuota(Account account, String by, Instant at) {}

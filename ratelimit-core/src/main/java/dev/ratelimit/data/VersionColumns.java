@@ -1,0 +1,33 @@
+package dev.ratelimit.data;
+
+import dev.ratelimit.Micros;
+import dev.ratelimit.admin.Change;
+import dev.ratelimit.admin.Revision;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** The author, the time, the expiry and the reason of a version. The expiry is zero for never. */
+record VersionColumns(
+        String changedBy,
+        long changedAt,
+        long expiresAt,
+        @Nullable String reason) {
+
+    /** The author of a row that was written by hand without one, as in the default of the column. */
+    private static final String UNKNOWN = "unknown";
+
+    static VersionColumns of(Revision<?> version) {
+        Instant expiresAt = version.expiresAt();
+        return new VersionColumns(
+                version.by(), Micros.of(version.at()), expiresAt == null ? 0 : Micros.of(expiresAt), version.reason());
+    }
+
+    Change change() {
+        return new Change(
+                changedBy.isBlank() ? UNKNOWN : changedBy, expiresAt == 0 ? null : Micros.toInstant(expiresAt), reason);
+    }
+
+    Instant at() {
+        return Micros.toInstant(changedAt);
+    }
+}

@@ -1,0 +1,37 @@
+package dev.ratelimit.policy;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.springframework.web.util.pattern.PathPatternParser;
+
+/**
+ * The limits, rules and tiers of the configuration. They apply where the database does not override them.
+ *
+ * @param limits the definitions of the limits by name, see {@link LimitBook}
+ * @param mode which of the matching rules apply
+ * @param parser reads the path patterns of rules
+ */
+public record PolicyConfiguration(
+        Map<String, Map<String, String>> limits,
+        List<Rule> rules,
+        Tiers tiers,
+        MatchMode mode,
+        PathPatternParser parser) {
+
+    public PolicyConfiguration {
+        limits = new LinkedHashMap<>(limits);
+        rules = List.copyOf(rules);
+    }
+
+    /** Compiles the policy that is in force if nothing is stored. */
+    public Policy policy() {
+        LimitBook book = LimitBook.of(limits);
+        return new Policy(book, ruleBook(rules, book), tiers);
+    }
+
+    /** Compiles rules with the match mode and the path patterns of this configuration. */
+    public RuleBook ruleBook(List<Rule> all, LimitBook book) {
+        return RuleBook.of(all, book, mode, parser);
+    }
+}
