@@ -1,5 +1,5 @@
 /**
- * What the stores in SQL databases share: which database it is, and how a row becomes a state.
+ * What the stores in SQL databases share: which database it is, how a row becomes a state, and the walk that prunes rows.
  */
 @NullMarked
 package dev.ratelimit.store.jdbc;

@@ -96,7 +96,7 @@ public final class PostgresLimitStore implements LimitStore {
                 new PostgresStatements(schema, durable, atLeastAMilli(longest.dividedBy(2)), longest, clock != null);
         this.admission = new PostgresAdmission(statements);
         this.locking = new PostgresLocking(statements, clock);
-        this.pruning = new PostgresPruning(dataSource, schema);
+        this.pruning = new PostgresPruning(new PostgresConnections(dataSource, null), schema);
         this.time = new PostgresTime(clock);
     }
 
