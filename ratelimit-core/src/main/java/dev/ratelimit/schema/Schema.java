@@ -1,7 +1,6 @@
 package dev.ratelimit.schema;
 
 import dev.ratelimit.store.jdbc.DatabaseProduct;
-import dev.ratelimit.store.jdbc.UnsupportedDatabaseException;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import javax.sql.DataSource;
@@ -47,11 +46,7 @@ public final class Schema {
      */
     public static void migrate(DataSource postgres, String schemaName) {
         String name = PostgresLimitStore.requireSchema(schemaName);
-        DatabaseProduct product = DatabaseProduct.of(postgres);
-        if (product != DatabaseProduct.POSTGRESQL) {
-            throw new UnsupportedDatabaseException(
-                    "the data source leads to " + product + "; give the path of the file instead (SqliteFile.at)");
-        }
+        DatabaseProduct.requirePostgres(postgres, "rate limits");
         PostgresLimitStore.requireUnicode(postgres);
         migrate(
                 "the PostgreSQL schema " + name,

@@ -229,6 +229,7 @@ class SqliteSchemaTest {
     void aDataSourceOfSqliteIsRefusedAsPostgres() {
         assertThatThrownBy(() -> Schema.migrate(dataSource, "public"))
                 .isInstanceOf(UnsupportedDatabaseException.class)
-                .hasMessage("the data source leads to SQLite; give the path of the file instead (SqliteFile.at)");
+                .hasMessage("the data source for rate limits leads to SQLite;"
+                        + " use PostgreSQL, or pass the path of the file instead (SqliteFile.at)");
     }
 }

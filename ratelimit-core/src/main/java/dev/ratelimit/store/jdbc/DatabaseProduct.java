@@ -50,6 +50,20 @@ public enum DatabaseProduct {
                 + "; use PostgreSQL " + POSTGRESQL.oldest + " or later, or SQLite");
     }
 
+    /**
+     * Refuses a data source of another database than PostgreSQL.
+     *
+     * @param purpose the things that the database is for, such as "policies"
+     * @throws UnsupportedDatabaseException also if PostgreSQL is too old
+     */
+    public static void requirePostgres(DataSource dataSource, String purpose) {
+        DatabaseProduct product = of(dataSource);
+        if (product != POSTGRESQL) {
+            throw new UnsupportedDatabaseException("the data source for " + purpose + " leads to " + product
+                    + "; use PostgreSQL, or pass the path of the file instead (SqliteFile.at)");
+        }
+    }
+
     @Override
     public String toString() {
         return productName;
