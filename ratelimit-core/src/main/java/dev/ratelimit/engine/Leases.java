@@ -1,5 +1,6 @@
 package dev.ratelimit.engine;
 
+import dev.ratelimit.DaemonThreads;
 import dev.ratelimit.Lease;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Subject;
@@ -322,11 +323,8 @@ final class Leases {
 
     private synchronized void startTimer() {
         if (timer == null && !closed) {
-            ScheduledThreadPoolExecutor started = new ScheduledThreadPoolExecutor(1, work -> {
-                Thread thread = new Thread(work, "ratelimit-leases");
-                thread.setDaemon(true);
-                return thread;
-            });
+            ScheduledThreadPoolExecutor started =
+                    new ScheduledThreadPoolExecutor(1, DaemonThreads.named("ratelimit-leases"));
             ScheduledFuture<?> unused =
                     started.scheduleWithFixedDelay(this::giveBackIdle, IDLE_MILLIS, IDLE_MILLIS, TimeUnit.MILLISECONDS);
             timer = started;

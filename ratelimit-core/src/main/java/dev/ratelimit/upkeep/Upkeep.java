@@ -1,5 +1,6 @@
 package dev.ratelimit.upkeep;
 
+import dev.ratelimit.DaemonThreads;
 import dev.ratelimit.InvalidSettingException;
 import dev.ratelimit.Micros;
 import dev.ratelimit.store.LimitStore;
@@ -67,11 +68,7 @@ public final class Upkeep implements AutoCloseable {
         }
         this.store = store;
         this.keepMicros = Micros.of(keep);
-        this.scheduler = Executors.newSingleThreadScheduledExecutor(work -> {
-            Thread thread = new Thread(work, "ratelimit-upkeep");
-            thread.setDaemon(true);
-            return thread;
-        });
+        this.scheduler = Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("ratelimit-upkeep"));
     }
 
     /**
