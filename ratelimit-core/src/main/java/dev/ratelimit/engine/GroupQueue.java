@@ -2,8 +2,6 @@ package dev.ratelimit.engine;
 
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
-import dev.ratelimit.store.LimitStoreException;
-import dev.ratelimit.store.LockedKeysException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.StateKey;
 import java.time.Duration;
@@ -17,9 +15,6 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Combines callers into groups.
@@ -41,13 +36,8 @@ import org.slf4j.LoggerFactory;
  */
 final class GroupQueue {
 
-    private static final Logger log = LoggerFactory.getLogger(GroupQueue.class);
-
     /** A call has a cost of its own, as large as that of about eight requests in it; with so many it is a small part. */
     static final int WORTH_ANOTHER = 24;
-
-    /** How many debts are brought to the store with a group. */
-    private static final int DEBTS_AT_ONCE = 16;
 
     /** Much longer than a group takes that is not stuck. */
     static final Duration PATIENCE = Duration.ofMillis(10);
@@ -57,8 +47,7 @@ final class GroupQueue {
     private final int maxGroupSize;
     private final int maxWaiting;
     private final Executor workers;
-    private final Breaker breaker;
-    private final LocalDecisions local;
+    private final GroupDecider decider;
     private final LockedKeys locked;
     private final long patienceNanos;
 
@@ -89,9 +78,8 @@ final class GroupQueue {
         this.maxGroupSize = grouping.maxGroupSize();
         this.maxWaiting = grouping.maxWaiting();
         this.workers = workers;
-        this.breaker = breaker;
-        this.local = local;
         this.locked = new LockedKeys(grouping.deadline());
+        this.decider = new GroupDecider(store, breaker, local, locked, this::submitLater);
         this.patienceNanos = patience.toNanos();
     }
 
@@ -107,7 +95,7 @@ final class GroupQueue {
         }
         Turn turn = enter(pending, store.answersInTime() && !VirtualThreads.isCurrent());
         if (turn == Turn.LEAD) {
-            if (decide(List.of(pending), this::askStore)) {
+            if (decide(List.of(pending), decider::decide)) {
                 startWorker();
             }
             return pending.answer();
@@ -197,24 +185,24 @@ final class GroupQueue {
     /** Has a worker take the groups that follow. */
     private void startWorker() {
         try {
-            workers.execute(() -> work(this::askStore));
+            workers.execute(() -> work(decider::decide));
         } catch (RejectedExecutionException e) {
             // Closed meanwhile: who still waits is told.
             work(group -> Pending.complete(group, place -> UndecidedException.closed()));
         } catch (OutOfMemoryError e) {
             // No thread can be had: rather be late than leave those who wait, and all who come later, without anyone.
-            work(this::askStore);
+            work(decider::decide);
         } catch (RuntimeException | Error e) {
             giveUp(List.of());
             throw e;
         }
     }
 
-    private void work(Consumer<List<Pending>> decider) {
+    private void work(Consumer<List<Pending>> deciding) {
         boolean more = true;
         while (more) {
             List<Pending> group = nextGroup();
-            more = !group.isEmpty() && decide(group, decider);
+            more = !group.isEmpty() && decide(group, deciding);
         }
     }
 
@@ -265,10 +253,10 @@ final class GroupQueue {
      *
      * @return whether another is to follow
      */
-    private boolean decide(List<Pending> group, Consumer<List<Pending>> decider) {
+    private boolean decide(List<Pending> group, Consumer<List<Pending>> deciding) {
         boolean told = false;
         try {
-            decider.accept(group);
+            deciding.accept(group);
             told = true;
         } finally {
             if (!told) {
@@ -276,106 +264,6 @@ final class GroupQueue {
             }
         }
         return isFollowed(group);
-    }
-
-    private void askStore(List<Pending> group) {
-        List<Pending> sent = local.send(group);
-        try {
-            List<Pending> asking = sent;
-            while (!asking.isEmpty()) {
-                asking = ask(asking);
-            }
-        } finally {
-            local.returned(sent);
-        }
-    }
-
-    /**
-     * @return those that are to be asked again, since others of the group were in their way
-     */
-    private List<Pending> ask(List<Pending> group) {
-        long askedAt = System.nanoTime();
-        try {
-            List<Answer> answers =
-                    store.decide(group.stream().map(Pending::sent).toList());
-            // Here, and not where the answers arrive: a store that answers is not down because its callers have left.
-            breaker.succeeded();
-            answer(group, answers);
-            return List.of();
-        } catch (LockedKeysException e) {
-            return askWithout(e, answerDecided(group, e));
-        } catch (Throwable e) { // a store in another language may throw what it does not declare
-            breaker.failed(UndecidedException.failed(e), askedAt);
-            fail(answerDecided(group, e), e);
-            return List.of();
-        }
-    }
-
-    private void answer(List<Pending> group, List<Answer> answers) {
-        List<Operation> takenBack = local.answered(group, answers);
-        Pending.complete(group, answers::get);
-        submitQuietly(takenBack);
-        submitQuietly(local.due(DEBTS_AT_ONCE));
-    }
-
-    /**
-     * Answers those that the store had decided before it failed.
-     *
-     * @return the rest
-     */
-    private List<Pending> answerDecided(List<Pending> group, Throwable e) {
-        List<@Nullable Answer> answers = e instanceof LimitStoreException failure ? failure.answers() : List.of();
-        if (answers.isEmpty()) {
-            return group;
-        }
-        List<Pending> decided = new ArrayList<>();
-        List<Answer> theirs = new ArrayList<>();
-        List<Pending> rest = new ArrayList<>();
-        for (int i = 0; i < group.size(); i++) {
-            Answer answer = answers.get(i);
-            if (answer == null) {
-                rest.add(group.get(i));
-            } else {
-                decided.add(group.get(i));
-                theirs.add(answer);
-            }
-        }
-        if (!decided.isEmpty()) {
-            answer(decided, theirs);
-        }
-        return rest;
-    }
-
-    private void fail(List<Pending> group, Throwable e) {
-        local.failed(group);
-        Pending.complete(group, place -> e);
-    }
-
-    /** Somebody holds the state of a few subjects: the others need not wait for that. */
-    private List<Pending> askWithout(LockedKeysException e, List<Pending> group) {
-        locked.add(e);
-        List<Pending> stuck = new ArrayList<>();
-        List<Pending> rest = new ArrayList<>();
-        for (Pending pending : group) {
-            (Collections.disjoint(pending.keys, e.keys()) ? rest : stuck).add(pending);
-        }
-        if (stuck.isEmpty()) {
-            fail(group, e);
-            return List.of();
-        }
-        fail(stuck, e);
-        return rest;
-    }
-
-    /** Asks for something that nobody waits for. */
-    private void submitQuietly(List<Operation> operations) {
-        for (Operation operation : operations) {
-            try {
-                submitLater(new Pending(operation, answer -> {}));
-            } catch (UndecidedException e) {
-                log.debug("A charge could not be corrected yet: {}", e.getMessage());
-            }
-        }
     }
 
     /** Whether another group is to follow the one that is done; if not, one less is at the store. */
