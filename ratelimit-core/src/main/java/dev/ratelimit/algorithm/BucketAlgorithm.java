@@ -7,7 +7,8 @@ import java.time.Duration;
 
 /**
  * An algorithm with a bucket whose level changes at a constant rate. With a rate of {@code p} permits in {@code P}
- * microseconds, a permit is {@code P} units and a microsecond changes the level by {@code p}: nothing is ever rounded.
+ * microseconds, a permit is {@code P} units. A microsecond changes the level by {@code p} units, so nothing is ever
+ * rounded.
  */
 abstract class BucketAlgorithm extends CountingAlgorithm {
 

@@ -8,7 +8,7 @@ import dev.ratelimit.Window;
 import java.time.Duration;
 import java.time.ZoneId;
 
-/** At most so many requests in each window; the count starts anew with the next. */
+/** At most {@code maxRequests} in each window; the count starts anew with the next. */
 public final class FixedWindow extends WindowAlgorithm {
 
     static final AlgorithmType TYPE = new AlgorithmType("fixed-window", Count.Layout.WINDOW, FixedWindow::read);

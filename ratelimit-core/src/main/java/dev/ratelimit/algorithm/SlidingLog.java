@@ -7,8 +7,8 @@ import dev.ratelimit.Window;
 import java.time.Duration;
 
 /**
- * At most so many requests in any span as long as the window: exact, at eight bytes a request. A charge counts until a
- * window later, that moment excluded.
+ * At most {@code maxRequests} in any span as long as the window: exact, at eight bytes per request. A charge counts
+ * until a window later, that moment excluded.
  */
 public final class SlidingLog extends WindowAlgorithm {
 

@@ -68,8 +68,8 @@ public final class TokenBucket extends BucketAlgorithm {
     }
 
     /**
-     * A refund gives back the part of the charge that the bucket still lacks: without the charge, it would have run over as
-     * soon as it was full. That part follows from the level after the charge and the time since then.
+     * A refund gives back the part of the charge that the bucket still lacks. Without the charge, the bucket would have
+     * run over as soon as it was full. That part follows from the level after the charge and the time since then.
      */
     @Override
     Count settle(Count count, long now, Charge charge, long cost) {

@@ -61,7 +61,7 @@ final class GroupDecider {
     }
 
     /**
-     * @return those that are to be asked again, since others of the group were in their way
+     * @return the callers to ask again for, since others of the group were in their way
      */
     private List<Pending> ask(List<Pending> group) {
         long askedAt = System.nanoTime();
@@ -74,7 +74,7 @@ final class GroupDecider {
             return List.of();
         } catch (LockedKeysException e) {
             return askWithout(e, answerDecided(group, e));
-        } catch (Throwable e) { // a store in another language may throw what it does not declare
+        } catch (Throwable e) { // a store in another language may throw undeclared exceptions
             breaker.failed(UndecidedException.failed(e), askedAt);
             fail(answerDecided(group, e), e);
             return List.of();
@@ -89,7 +89,7 @@ final class GroupDecider {
     }
 
     /**
-     * Answers those that the store had decided before it failed.
+     * Answers the callers that the store had decided before it failed.
      *
      * @return the rest
      */
@@ -121,7 +121,7 @@ final class GroupDecider {
         Pending.complete(group, place -> e);
     }
 
-    /** Somebody holds the state of a few subjects: the others need not wait for that. */
+    /** Fails the requests on locked keys. */
     private List<Pending> askWithout(LockedKeysException e, List<Pending> group) {
         locked.add(e);
         List<Pending> stuck = new ArrayList<>();
@@ -137,13 +137,13 @@ final class GroupDecider {
         return rest;
     }
 
-    /** Asks for something that nobody waits for. */
+    /** Asks without a caller that waits. */
     private void submitQuietly(List<Operation> operations) {
         for (Operation operation : operations) {
             try {
                 queue.submitLater(new Pending(operation, answer -> {}));
             } catch (UndecidedException e) {
-                log.debug("A charge could not be corrected yet: {}", e.getMessage());
+                log.debug("Postponing the correction of a charge: {}", e.getMessage());
             }
         }
     }

@@ -20,23 +20,23 @@ import java.util.function.Consumer;
  * Combines callers into groups.
  *
  * <ol>
- *   <li>A caller that finds no group at the store is a group of its own: it calls the store at once, on its own thread, and
- *       pays for no hand-over. Only where the store may keep the caller for longer than its deadline, or would hold on
- *       to the carrier of a virtual thread, a worker makes the call for it.
- *   <li>Whoever comes meanwhile waits in the queue.
- *   <li>When the first is done and somebody waits, a worker takes over: all that wait (up to the size of a group) are
- *       the next group, and so on until nobody waits. The first caller is free to go.
- *   <li>Another group goes while one is at the store if so many wait that it is worth its own call, or if somebody has waited
- *       for so long that the one at the store may be stuck. What waits for a key that is at the store is left for later:
- *       two groups would meet on its row, and one wait for the other.
+ *   <li>A caller that finds no group at the store is a group of its own. It calls the store at once, on its own thread,
+ *       without a hand-over. A worker makes the call instead if the store may exceed the deadline, or if a virtual
+ *       thread would pin its carrier.
+ *   <li>Callers that arrive meanwhile wait in the queue.
+ *   <li>When the first call is done and callers wait, a worker takes over. All waiting callers, up to the size of a
+ *       group, are the next group, until the queue is empty. The first caller returns at once.
+ *   <li>A second group goes while one is at the store if enough callers wait to be worth a call. It also goes if a
+ *       caller has waited so long that the first group may be stuck. Requests on a key that is at the store stay in the
+ *       queue: the second group would only wait for that row.
  * </ol>
  *
- * So a request waits for a group that was at the store when it came, and for its own: for no more than two, unless more wait
- * than a group holds, or it stands behind a request over several limits that waits for two.
+ * So a request waits for at most two groups: the one at the store when it arrived, and its own. It waits longer only if
+ * more callers wait than a group holds, or behind a request over several limits.
  */
 final class GroupQueue {
 
-    /** A call has a cost of its own, as large as that of about eight requests in it; with so many it is a small part. */
+    /** The fixed cost of a call equals that of about eight requests. With this many requests it is a small part. */
     static final int WORTH_ANOTHER = 24;
 
     /** Much longer than a group takes that is not stuck. */
@@ -60,11 +60,11 @@ final class GroupQueue {
     /** The keys of the groups at the store. */
     private final Set<StateKey> keysAtStore = new HashSet<>();
 
-    /** How many of those who wait do so for no key. */
+    /** How many waiting callers do not wait for a key. */
     private int ready;
 
     /**
-     * @param patience how long somebody waits before a group goes that is not worth its call otherwise
+     * @param patience how long a caller waits before a small second group goes
      */
     GroupQueue(
             LimitStore store,
@@ -87,7 +87,7 @@ final class GroupQueue {
         return submit(new Pending(operation), deadlineNanos);
     }
 
-    /** Waits for the answer until the deadline; a caller that leads a group, until the store has answered. */
+    /** Waits for the answer until the deadline. A caller that leads a group waits until the store has answered. */
     Answer submit(Pending pending, long deadlineNanos) throws UndecidedException {
         long now = System.nanoTime();
         if (deadlineNanos - now <= 0) {
@@ -114,7 +114,7 @@ final class GroupQueue {
         return pending.answer();
     }
 
-    /** Leaves an operation to the workers; nobody waits for it. */
+    /** Leaves an operation to the workers, without a caller that waits. */
     void submitLater(Pending pending) throws UndecidedException {
         if (enter(pending, false) == Turn.START_GROUP) {
             startWorker();
@@ -187,10 +187,11 @@ final class GroupQueue {
         try {
             workers.execute(() -> work(decider::decide));
         } catch (RejectedExecutionException e) {
-            // Closed meanwhile: who still waits is told.
+            // Closed meanwhile: fail the callers that still wait.
             work(group -> Pending.complete(group, place -> UndecidedException.closed()));
         } catch (OutOfMemoryError e) {
-            // No thread can be had: rather be late than leave those who wait, and all who come later, without anyone.
+            // No thread can be created. To be late is better than to leave all waiting and later callers without a
+            // worker.
             work(decider::decide);
         } catch (RuntimeException | Error e) {
             giveUp(List.of());
@@ -206,7 +207,10 @@ final class GroupQueue {
         }
     }
 
-    /** Those whose keys are not at the store, up to the size of a group; if there are none, one group less is there. */
+    /**
+     * Takes the callers whose keys are not at the store, up to the size of a group. If there are none, this worker
+     * stops.
+     */
     private List<Pending> nextGroup() {
         mutex.lock();
         List<Pending> group = List.of();
@@ -224,7 +228,8 @@ final class GroupQueue {
     private List<Pending> take() {
         List<Pending> group = new ArrayList<>(Math.min(waiting.size(), maxGroupSize));
         ArrayDeque<Pending> passedOver = new ArrayDeque<>();
-        // Nobody overtakes who is passed over on one of its keys: it could wait for ever for all of them at once.
+        // No request overtakes a passed-over one on a shared key: that one could wait for ever for all its keys at
+        // once.
         Set<StateKey> awaited = new HashSet<>();
         while (group.size() < maxGroupSize && !waiting.isEmpty()) {
             Pending next = waiting.remove();
@@ -249,7 +254,7 @@ final class GroupQueue {
     }
 
     /**
-     * Decides a group. Who ends by an error, such as a lack of memory, leaves those who wait to whoever comes next.
+     * Decides a group. After an error, such as a lack of memory, the next arriving caller takes over the queue.
      *
      * @return whether another is to follow
      */
@@ -266,12 +271,12 @@ final class GroupQueue {
         return isFollowed(group);
     }
 
-    /** Whether another group is to follow the one that is done; if not, one less is at the store. */
+    /** Whether this worker takes another group after the one that is done. If not, it stops. */
     private boolean isFollowed(List<Pending> done) {
         mutex.lock();
         try {
             release(done);
-            // If another group is away, it takes those who wait when it is back, unless they have waited for this one.
+            // A group that is still away takes the waiting callers when it is back, unless they waited for this one.
             boolean followed = !waiting.isEmpty() && (groups == 1 || isAnotherWorthIt(done));
             if (!followed) {
                 groups--;
@@ -313,7 +318,7 @@ final class GroupQueue {
         }
     }
 
-    /** Who has waited for too long is not sent to the store any more. */
+    /** Removes a caller that has missed its deadline, so that it is not sent to the store. */
     void leave(Pending pending) {
         mutex.lock();
         try {

@@ -25,23 +25,24 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides in this process while the store cannot, and brings to the store afterwards what was granted meanwhile.
+ * Decides in this process while the store is unavailable, and charges the store afterwards.
  *
  * <ol>
- *   <li>Of each subject and limit, the last answer of the store is kept.
- *   <li>A local decision starts from that answer, on the store's last clock plus the time since. Before the first one, the
- *       answers to all requests at the store are foreseen, in their order, as the store will give them. A request at the
- *       store that is late gets the answer foreseen for it; one that is not there is decided after all of them. So
- *       both agree on who is admitted, even if only some of a group are late.
- *   <li>What was granted here is a debt: the difference between the state before and after. The next operation that goes to
- *       the store for the subject carries it, and is decided after it was charged. Subjects that nobody asks for are sent
- *       by themselves.
+ *   <li>The last answer of the store is kept for each subject and limit.
+ *   <li>A local decision starts from that answer, on the store's last clock plus the time since. Before the first one,
+ *       the answers to all requests at the store are foreseen, in their order, as the store will give them. A request
+ *       at the store that is late gets the answer foreseen for it; one that is not there is decided after all of them.
+ *       So both admit the same requests, even if only some of a group are late.
+ *   <li>Permits that are granted here are a debt: the difference between the state before and after. The next operation
+ *       that goes to the store for the subject carries it, and is decided after it was charged. The debts of other
+ *       subjects are sent by themselves.
  *   <li>When the store has answered, a request that it has charged is taken out of the debt; so it is charged once. If it was
  *       denied here, the store is told to take it back.
  *   <li>If a call fails, its debt is kept. If the store had committed and only the reply was lost, it is charged twice.
  * </ol>
  *
- * One lock guards all of it: answers, debts and calls under way must change together, and nothing under the lock waits.
+ * One lock guards everything, since answers, debts and calls under way must change together. Nothing waits under the
+ * lock.
  */
 final class LocalDecisions {
 
@@ -76,7 +77,7 @@ final class LocalDecisions {
     /**
      * An answer.
      *
-     * @param eras the debts that hold what it has charged; {@code null} if the store has charged it
+     * @param eras the debts that hold its charges; {@code null} if the store has charged it
      */
     record Granted(Answer answer, @Nullable Map<StateKey, Long> eras) {}
 
@@ -208,9 +209,9 @@ final class LocalDecisions {
     }
 
     /**
-     * Takes a charge back that was made here: the store has made it, too, or nobody was told of it.
+     * Takes back a charge that was made here: the store has made it, too, or no caller was told of it.
      *
-     * @param told whether somebody was
+     * @param told whether a caller was told
      */
     private void takeOut(Pending pending, Answer charged, boolean told) {
         for (int d = 0; d < pending.operation.demands().size(); d++) {
@@ -219,7 +220,7 @@ final class LocalDecisions {
         }
     }
 
-    /** A call has failed: what it carried is still owed. */
+    /** A call has failed: the debt that it carried is still owed. */
     void failed(List<Pending> sent) {
         lock.lock();
         try {
@@ -282,7 +283,7 @@ final class LocalDecisions {
         }
     }
 
-    /** Somebody is told that answer. */
+    /** A caller gets that answer. */
     private void decidedHere(Pending pending, Answer answer) {
         pending.decidedHere(answer);
         if (pending.operation.kind() == Kind.DECIDE && answer.allowed()) {
@@ -320,10 +321,10 @@ final class LocalDecisions {
     }
 
     /**
-     * Settles what was granted here.
+     * Settles charges that were made here.
      *
      * @param settlements with the charge of each
-     * @return those that the store has been charged with meanwhile, and must settle
+     * @return the settlements of charges that the store holds by now, and must settle
      */
     List<Demand> settle(List<Demand> settlements, Map<StateKey, Long> eras) {
         List<Demand> charged = new ArrayList<>();
@@ -341,7 +342,7 @@ final class LocalDecisions {
         return charged;
     }
 
-    /** Operations that bring debts to the store, of subjects that nobody may ask for again. */
+    /** Operations that bring debts to the store, since no later request may carry them. */
     List<Operation> due(int most) {
         List<Operation> due = new ArrayList<>(0);
         lock.lock();
@@ -389,7 +390,7 @@ final class LocalDecisions {
             return known;
         }
         if (accounts.size() >= MOST_SUBJECTS && !makeRoom()) {
-            // Those for whom there is no room share one count.
+            // Subjects without room share one account per limit.
             return accounts.computeIfAbsent(
                     new StateKey("", demand.limit().name()), all -> new LocalAccount(null, demand.limit(), instances));
         }

@@ -66,7 +66,7 @@ final class StoreCalls {
         }
     }
 
-    /** Leaves an operation to the workers; nobody waits for it. */
+    /** Leaves an operation to the workers, without a caller that waits. */
     void submitLater(Pending pending) throws UndecidedException {
         breaker.check();
         queue.submitLater(pending);

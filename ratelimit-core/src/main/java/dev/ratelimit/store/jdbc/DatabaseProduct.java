@@ -27,7 +27,7 @@ public enum DatabaseProduct {
         try (Connection connection = dataSource.getConnection()) {
             return of(connection);
         } catch (SQLException e) {
-            throw new LimitStoreException("the database cannot be asked what it is: " + e.getMessage(), e);
+            throw new LimitStoreException("cannot read the product and version of the database: " + e.getMessage(), e);
         }
     }
 
@@ -46,8 +46,8 @@ public enum DatabaseProduct {
                 return product;
             }
         }
-        throw new UnsupportedDatabaseException("rate limits cannot be kept in " + name + " " + version
-                + "; use PostgreSQL " + POSTGRESQL.oldest + " or later, or SQLite");
+        throw new UnsupportedDatabaseException("unsupported database " + name + " " + version + "; use PostgreSQL "
+                + POSTGRESQL.oldest + " or later, or SQLite");
     }
 
     /**
@@ -71,8 +71,8 @@ public enum DatabaseProduct {
 
     void requireVersion(String version) {
         if (isOlder(version, oldest)) {
-            throw new UnsupportedDatabaseException("rate limits cannot be kept in " + productName + " " + version
-                    + "; use " + oldest + " or later: " + reason);
+            throw new UnsupportedDatabaseException(
+                    "unsupported database " + productName + " " + version + "; use " + oldest + " or later: " + reason);
         }
     }
 

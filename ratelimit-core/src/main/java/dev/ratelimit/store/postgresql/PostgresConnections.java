@@ -94,7 +94,7 @@ final class PostgresConnections {
         try (Statement statement = connection.createStatement()) {
             statement.execute("ROLLBACK");
         } catch (SQLException e) {
-            log.debug("Rolling back failed; the connection is given up", e);
+            log.debug("Aborting a connection: its transaction could not be rolled back", e);
             abandon(connection);
         }
     }
@@ -103,7 +103,7 @@ final class PostgresConnections {
         try {
             connection.abort(Runnable::run);
         } catch (SQLException e) {
-            log.debug("Giving up a connection failed", e);
+            log.debug("Ignoring a failure to abort a connection", e);
         }
     }
 }

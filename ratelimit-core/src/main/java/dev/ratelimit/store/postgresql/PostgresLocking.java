@@ -128,7 +128,7 @@ final class PostgresLocking {
         }
     }
 
-    /** The keys that somebody else holds; all of them if none is seen to be held. */
+    /** The keys that another transaction holds; all keys if none is found to be held. */
     Set<StateKey> lockedKeys(Connection connection, List<Operation> group) throws SQLException {
         List<StateKey> keys = keys(group);
         Set<StateKey> locked = found(connection, statements.existing, keys);
