@@ -43,7 +43,7 @@ public final class Algorithms {
         return type.reader().apply(properties);
     }
 
-    /** At most so many requests in each of these windows, as a quota counts them. */
+    /** A quota: at most that number of requests in each window. */
     public static Algorithm atMost(long requests, Window window) {
         return new FixedWindow(requests, window);
     }

@@ -12,8 +12,8 @@ import java.time.temporal.TemporalAdjusters;
  * Where the hours, days, weeks and months of the calendar begin.
  *
  * <p>A day begins at midnight; where the clocks skip midnight, when they skip it; where midnight comes twice, with the
- * second. PostgreSQL reads local times in just this way, and both must agree. An hour is one of the wall clock; where the
- * clocks change by half an hour, as on Lord Howe Island, an hour begins with the change and lasts for half of one.
+ * second. PostgreSQL reads local times in just this way, and both must agree. An hour is one of the wall clock. Where
+ * the clocks change by half an hour, as on Lord Howe Island, the change begins an hour that lasts for half of one.
  */
 final class CalendarWindows {
 

@@ -7,7 +7,7 @@ import dev.ratelimit.Limit;
  *
  * @param at when it was charged
  * @param cost how much
- * @param tokens what a bucket held right after it, in units; zero for other algorithms
+ * @param tokens the level of a bucket right after it, in units; zero for other algorithms
  * @param forgotten whether a settlement also takes back its time for {@code min-interval}
  */
 public record Charge(long at, long cost, long tokens, boolean forgotten) {
@@ -23,8 +23,8 @@ public record Charge(long at, long cost, long tokens, boolean forgotten) {
 
     /**
      * How many of these permits may be served at that moment, if they were taken in advance. It is as many as a refund
-     * would then give back: so serving is the same as taking the charge back and charging anew, and no more is admitted
-     * than if each had been charged when it is served.
+     * would then give back. So serving equals a refund followed by a new charge. No more is admitted than if each
+     * permit were charged when it is served.
      *
      * <ul>
      *   <li>A permit of a window is of that window alone; in the next it would come on top of what that one grants.

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <ol>
  *   <li>The moment is fixed: the row's own clock never goes back, so a slightly earlier now counts as the row's last
- *       time. A now that is earlier by more than a second is a clock that was set back: the state is moved along with
- *       it, which neither frees nor locks out.
+ *       time. A now that is earlier by more than a second is a clock that was set back. The state is moved along with
+ *       it, which neither frees permits nor locks the subject out.
  *   <li>The count is rolled to that moment in the numbers of the limit.
  *   <li>A debt is added, whether or not it has room.
  *   <li>A penalty that still runs denies.
@@ -125,7 +125,7 @@ public final class Check {
         return written(count, kept.lastAllowed(), after.penaltyUntil());
     }
 
-    /** Whether the row was written since in other numbers than those that the charge was made in. */
+    /** Whether the row was written since by a limit with other numbers. */
     public boolean ofOtherNumbers() {
         return ofOtherNumbers;
     }

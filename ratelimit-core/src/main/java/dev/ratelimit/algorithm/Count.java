@@ -5,9 +5,9 @@ package dev.ratelimit.algorithm;
  *
  * @param start the start of the window that {@code used} is of; for logs and buckets, when it was written
  * @param size the length of the window; for buckets, the units that one permit is
- * @param used what was charged in the window
- * @param previous what was charged in the window before
- * @param tokens in units: what is in a token bucket, or the water in a leaky one
+ * @param used the cost charged in the window
+ * @param previous the cost charged in the window before
+ * @param tokens the level of a bucket in units: tokens, or water in a leaky bucket
  * @param log the moments of a log
  */
 public record Count(long start, long size, long used, long previous, long tokens, Log log) {
@@ -48,7 +48,7 @@ public record Count(long start, long size, long used, long previous, long tokens
     }
 
     /**
-     * The same count on a clock that was set back by that much: what a previous window still weighs is counted to the
+     * The same count on a clock that was set back by that much. The weight of the previous window is added to the
      * current one, since the place in the window changes.
      *
      * @param last when it was written

@@ -39,7 +39,7 @@ public abstract class CountingAlgorithm implements Algorithm {
     /**
      * The count as of now, in the numbers of this limit: windows rolled, buckets refilled, nothing charged.
      *
-     * @param stored what was stored, {@link Count#NONE} if nothing was counted in this way yet
+     * @param stored the stored count, {@link Count#NONE} if nothing was counted in this way yet
      * @param last when it was stored
      */
     abstract Count roll(Count stored, long last, long now);

@@ -40,7 +40,7 @@ final class Exact {
                 : -floorOfProduct(-difference, units, perOldUnits);
     }
 
-    /** The rest of an amount after a time in which so much of it goes each microsecond: never less than nothing. */
+    /** The rest of an amount that shrinks by {@code perMicro} each microsecond; never negative. */
     static long leftAfter(long amount, long elapsed, long perMicro) {
         if (elapsed <= 0) {
             return Math.max(0, amount);

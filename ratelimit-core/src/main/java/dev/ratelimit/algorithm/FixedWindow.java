@@ -1,7 +1,6 @@
 package dev.ratelimit.algorithm;
 
 import dev.ratelimit.Algorithm;
-import dev.ratelimit.Durations;
 import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.LimitProperties;
 import dev.ratelimit.Require;
@@ -9,23 +8,18 @@ import dev.ratelimit.Window;
 import java.time.Duration;
 import java.time.ZoneId;
 
-/** At most so many requests in each window; the count starts anew with the next. */
-public final class FixedWindow extends CountingAlgorithm {
+/** At most {@code maxRequests} in each window; the count starts anew with the next. */
+public final class FixedWindow extends WindowAlgorithm {
 
     static final AlgorithmType TYPE = new AlgorithmType("fixed-window", Count.Layout.WINDOW, FixedWindow::read);
 
     private static final String WINDOWS = "write a time such as 1m, or hour, day, week or month";
 
-    private final long max;
-    private final Window window;
     private final WindowBounds bounds;
 
     /** A window that is aligned to the epoch, or to the calendar. */
     public FixedWindow(long maxRequests, Window window) {
-        super(TYPE, maxRequests + " per " + window);
-        Require.number("max-requests", maxRequests);
-        this.max = maxRequests;
-        this.window = window;
+        super(TYPE, maxRequests, Require.MOST, window);
         this.bounds = WindowBounds.of(window);
     }
 
@@ -60,10 +54,6 @@ public final class FixedWindow extends CountingAlgorithm {
         return Window.of(properties.time("window", WINDOWS));
     }
 
-    public long maxRequests() {
-        return max;
-    }
-
     /** Whether the windows begin with the epoch or with the calendar. */
     public Window alignment() {
         return window;
@@ -77,26 +67,6 @@ public final class FixedWindow extends CountingAlgorithm {
     /** The start of the window after the one that the moment is in. */
     public long endAt(long moment) {
         return bounds.endAt(moment);
-    }
-
-    @Override
-    public long capacity() {
-        return max;
-    }
-
-    @Override
-    public String counting() {
-        return name() + " of " + window;
-    }
-
-    @Override
-    public Duration window() {
-        return window.usualLength();
-    }
-
-    @Override
-    public String sentence() {
-        return "At most " + Durations.count(max, "request") + " per " + window.spoken() + ".";
     }
 
     @Override

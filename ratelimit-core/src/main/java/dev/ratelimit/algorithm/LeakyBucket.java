@@ -13,31 +13,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * A bucket that drains at a constant rate; it starts empty. As a meter ({@code maxWait} zero) it denies a request that finds
  * no room. As a queue, it tells an admitted request how long to wait for its turn, at most {@code maxWait}. It is the token
- * bucket upside down, in the same units: water drains, and a request pours in.
+ * bucket upside down: the level is water that drains, and a request pours in.
  */
-public final class LeakyBucket extends CountingAlgorithm {
+public final class LeakyBucket extends BucketAlgorithm {
 
     static final AlgorithmType TYPE = new AlgorithmType("leaky-bucket", Count.Layout.BUCKET, LeakyBucket::read);
 
-    private final long capacity;
-    private final Rate drain;
     private final Duration maxWait;
-    private final long unitsPerPermit;
-    private final long unitsPerMicro;
-    private final long full;
     private final long mostAhead;
 
     public LeakyBucket(long capacity, Rate drain, Duration maxWait) {
-        super(TYPE, capacity + " at " + drain + ", max-wait " + Durations.text(maxWait));
-        Require.number("capacity", capacity);
+        super(TYPE, capacity + " at " + drain + ", max-wait " + Durations.text(maxWait), "capacity", capacity, drain);
         Require.timeOrZero("max-wait", maxWait);
-        Require.units("capacity", capacity, drain);
-        this.capacity = capacity;
-        this.drain = drain;
         this.maxWait = maxWait;
-        this.unitsPerPermit = Micros.of(drain.per());
-        this.unitsPerMicro = drain.permits();
-        this.full = capacity * unitsPerPermit;
         boolean waitIsLonger = Micros.of(maxWait) > full / unitsPerMicro;
         this.mostAhead = maxWait.isZero() || waitIsLonger ? full : Micros.of(maxWait) * unitsPerMicro;
     }
@@ -66,13 +54,8 @@ public final class LeakyBucket extends CountingAlgorithm {
                 : new LeakyBucket(properties.number("capacity"), drain, maxWait);
     }
 
-    @Override
-    public long capacity() {
-        return capacity;
-    }
-
     public Rate drain() {
-        return drain;
+        return rate;
     }
 
     public Duration maxWait() {
@@ -90,18 +73,8 @@ public final class LeakyBucket extends CountingAlgorithm {
     }
 
     @Override
-    public String counting() {
-        return name();
-    }
-
-    @Override
-    public Duration window() {
-        return Micros.toDuration(full / unitsPerMicro);
-    }
-
-    @Override
     public String sentence() {
-        return "Requests are served at " + drain.spoken() + ".";
+        return "Requests are served at " + rate.spoken() + ".";
     }
 
     @Override
@@ -111,7 +84,7 @@ public final class LeakyBucket extends CountingAlgorithm {
 
     @Override
     public Algorithm share(int instances) {
-        return new LeakyBucket(Math.max(1, capacity / instances), drain.share(instances), maxWait);
+        return new LeakyBucket(Math.max(1, capacity / instances), rate.share(instances), maxWait);
     }
 
     @Override
@@ -141,11 +114,6 @@ public final class LeakyBucket extends CountingAlgorithm {
     @Override
     Count charge(Count count, long now, long cost) {
         return Count.bucket(now, unitsPerPermit, count.tokens() + cost * unitsPerPermit);
-    }
-
-    @Override
-    Count uncharge(Count count, long now, long cost) {
-        return charge(count, now, -cost);
     }
 
     /** A refund takes out the part of the charge that is still in the bucket. */

@@ -1,62 +1,31 @@
 package dev.ratelimit.algorithm;
 
 import dev.ratelimit.Algorithm;
-import dev.ratelimit.Durations;
 import dev.ratelimit.LimitProperties;
 import dev.ratelimit.Micros;
-import dev.ratelimit.Require;
+import dev.ratelimit.Window;
 import java.time.Duration;
 
 /**
- * At most so many requests in any span as long as the window: exact, at eight bytes a request. A charge counts until a
- * window later, that moment excluded.
+ * At most {@code maxRequests} in any span as long as the window: exact, at eight bytes per request. A charge counts
+ * until a window later, that moment excluded.
  */
-public final class SlidingLog extends CountingAlgorithm {
+public final class SlidingLog extends WindowAlgorithm {
 
     static final AlgorithmType TYPE = new AlgorithmType("sliding-log", Count.Layout.LOG, SlidingLog::read);
 
     /** The longest log that is kept in one row. */
     public static final long MOST_REQUESTS = 10_000;
 
-    private final long max;
-    private final Duration window;
     private final long size;
 
     public SlidingLog(long maxRequests, Duration window) {
-        super(TYPE, maxRequests + " per " + Durations.text(window));
-        Require.number("max-requests", maxRequests, MOST_REQUESTS);
-        Require.time("window", window);
-        this.max = maxRequests;
-        this.window = window;
+        super(TYPE, maxRequests, MOST_REQUESTS, Window.of(window));
         this.size = Micros.of(window);
     }
 
     static SlidingLog read(LimitProperties properties) {
         return new SlidingLog(properties.number("max-requests"), properties.time("window"));
-    }
-
-    public long maxRequests() {
-        return max;
-    }
-
-    @Override
-    public long capacity() {
-        return max;
-    }
-
-    @Override
-    public String counting() {
-        return name() + " of " + Durations.text(window);
-    }
-
-    @Override
-    public Duration window() {
-        return window;
-    }
-
-    @Override
-    public String sentence() {
-        return "At most " + Durations.count(max, "request") + " per " + Durations.spokenUnit(window) + ".";
     }
 
     @Override
@@ -66,7 +35,7 @@ public final class SlidingLog extends CountingAlgorithm {
 
     @Override
     public Algorithm share(int instances) {
-        return new SlidingLog(Math.max(1, max / instances), window);
+        return new SlidingLog(Math.max(1, max / instances), window());
     }
 
     @Override

@@ -1,10 +1,10 @@
 package dev.ratelimit.algorithm;
 
 import dev.ratelimit.Algorithm;
-import dev.ratelimit.Durations;
 import dev.ratelimit.LimitProperties;
 import dev.ratelimit.Micros;
 import dev.ratelimit.Require;
+import dev.ratelimit.Window;
 import java.time.Duration;
 
 /**
@@ -12,20 +12,14 @@ import java.time.Duration;
  * overlaps. With {@code e} of the window's length {@code W} gone, {@code n} more have room if
  * {@code previous * (W - e) + (used + n) * W <= max * W}.
  */
-public final class SlidingWindow extends CountingAlgorithm {
+public final class SlidingWindow extends WindowAlgorithm {
 
     static final AlgorithmType TYPE = new AlgorithmType("sliding-window", Count.Layout.WINDOW, SlidingWindow::read);
 
-    private final long max;
-    private final Duration window;
     private final long size;
 
     public SlidingWindow(long maxRequests, Duration window) {
-        super(TYPE, maxRequests + " per " + Durations.text(window));
-        Require.number("max-requests", maxRequests);
-        Require.time("window", window);
-        this.max = maxRequests;
-        this.window = window;
+        super(TYPE, maxRequests, Require.MOST, Window.of(window));
         this.size = Micros.of(window);
     }
 
@@ -33,33 +27,9 @@ public final class SlidingWindow extends CountingAlgorithm {
         return new SlidingWindow(properties.number("max-requests"), properties.time("window"));
     }
 
-    public long maxRequests() {
-        return max;
-    }
-
-    @Override
-    public long capacity() {
-        return max;
-    }
-
-    @Override
-    public String counting() {
-        return name() + " of " + Durations.text(window);
-    }
-
-    @Override
-    public Duration window() {
-        return window;
-    }
-
-    @Override
-    public String sentence() {
-        return "At most " + Durations.count(max, "request") + " per " + Durations.spokenUnit(window) + ".";
-    }
-
     @Override
     public Algorithm share(int instances) {
-        return new SlidingWindow(Math.max(1, max / instances), window);
+        return new SlidingWindow(Math.max(1, max / instances), window());
     }
 
     @Override

@@ -6,7 +6,7 @@ import dev.ratelimit.Limit;
  * All that a store keeps of one subject on one limit: a row of {@code rate_limits}. Times are microseconds since the epoch.
  *
  * @param algorithm the name of the algorithm that wrote it; empty if nothing was written yet
- * @param capacity what the limit could grant at most when it was written, for people who read the table
+ * @param capacity the capacity of the limit when it was written, for people who read the table
  * @param blockedUntil the end of the penalty; in the past or zero if there is none
  * @param last when it was written: the row's own last time, which its clock never goes back behind
  * @param lastAllowed when a request was last allowed, for {@code min-interval}

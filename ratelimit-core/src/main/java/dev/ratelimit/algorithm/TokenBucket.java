@@ -2,34 +2,17 @@ package dev.ratelimit.algorithm;
 
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.LimitProperties;
-import dev.ratelimit.Micros;
 import dev.ratelimit.Rate;
-import dev.ratelimit.Require;
-import java.time.Duration;
 
 /**
- * A bucket of {@code burst} tokens, refilled continuously; it starts full. With a refill of {@code p} permits in {@code P}
- * microseconds, a permit is {@code P} units and a microsecond brings {@code p}: nothing is ever rounded.
+ * A bucket of {@code burst} tokens, refilled continuously; it starts full. The level is the tokens that it holds.
  */
-public final class TokenBucket extends CountingAlgorithm {
+public final class TokenBucket extends BucketAlgorithm {
 
     static final AlgorithmType TYPE = new AlgorithmType("token-bucket", Count.Layout.BUCKET, TokenBucket::read);
 
-    private final long burst;
-    private final Rate refill;
-    private final long unitsPerPermit;
-    private final long unitsPerMicro;
-    private final long full;
-
     public TokenBucket(long burst, Rate refill) {
-        super(TYPE, burst + " at " + refill);
-        Require.number("burst", burst);
-        Require.units("burst", burst, refill);
-        this.burst = burst;
-        this.refill = refill;
-        this.unitsPerPermit = Micros.of(refill.per());
-        this.unitsPerMicro = refill.permits();
-        this.full = burst * unitsPerPermit;
+        super(TYPE, burst + " at " + refill, "burst", burst, refill);
     }
 
     static TokenBucket read(LimitProperties properties) {
@@ -37,36 +20,21 @@ public final class TokenBucket extends CountingAlgorithm {
     }
 
     public long burst() {
-        return burst;
+        return capacity;
     }
 
     public Rate refill() {
-        return refill;
-    }
-
-    @Override
-    public long capacity() {
-        return burst;
-    }
-
-    @Override
-    public String counting() {
-        return name();
-    }
-
-    @Override
-    public Duration window() {
-        return Micros.toDuration(full / unitsPerMicro);
+        return rate;
     }
 
     @Override
     public String sentence() {
-        return "Tokens refill at " + refill.spoken() + ".";
+        return "Tokens refill at " + rate.spoken() + ".";
     }
 
     @Override
     public Algorithm share(int instances) {
-        return new TokenBucket(Math.max(1, burst / instances), refill.share(instances));
+        return new TokenBucket(Math.max(1, capacity / instances), rate.share(instances));
     }
 
     @Override
@@ -99,14 +67,9 @@ public final class TokenBucket extends CountingAlgorithm {
         return Count.bucket(now, unitsPerPermit, count.tokens() - cost * unitsPerPermit);
     }
 
-    @Override
-    Count uncharge(Count count, long now, long cost) {
-        return charge(count, now, -cost);
-    }
-
     /**
-     * A refund gives back the part of the charge that the bucket still lacks: without the charge, it would have run over as
-     * soon as it was full. That part follows from the level after the charge and the time since then.
+     * A refund gives back the part of the charge that the bucket still lacks. Without the charge, the bucket would have
+     * run over as soon as it was full. That part follows from the level after the charge and the time since then.
      */
     @Override
     Count settle(Count count, long now, Charge charge, long cost) {

@@ -15,7 +15,7 @@ import dev.ratelimit.Outcome;
  * @param penaltyUntil the end of the penalty that the subject is under after this; zero if none
  * @param at when the request was charged, by the clock of the row
  * @param cost how much was charged, if it was: see {@link #charge()}
- * @param tokens what a bucket holds after this, in units
+ * @param tokens the level of a bucket after this, in units
  */
 public record Verdict(
         Outcome outcome,

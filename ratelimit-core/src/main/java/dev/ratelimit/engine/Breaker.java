@@ -36,7 +36,7 @@ final class Breaker {
         this.silenceNanos = silence.toNanos();
     }
 
-    /** Passes if the store may be asked; else throws what it failed with last. */
+    /** Returns if the store may be asked; else throws the last failure. */
     void check() throws UndecidedException {
         long next = nextTry.get();
         if (next == CLOSED) {

@@ -2,8 +2,6 @@ package dev.ratelimit.engine;
 
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
-import dev.ratelimit.store.LimitStoreException;
-import dev.ratelimit.store.LockedKeysException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.StateKey;
 import java.time.Duration;
@@ -17,37 +15,29 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Combines callers into groups.
  *
  * <ol>
- *   <li>A caller that finds no group at the store is a group of its own: it calls the store at once, on its own thread, and
- *       pays for no hand-over. Only where the store may keep the caller for longer than its deadline, or would hold on
- *       to the carrier of a virtual thread, a worker makes the call for it.
- *   <li>Whoever comes meanwhile waits in the queue.
- *   <li>When the first is done and somebody waits, a worker takes over: all that wait (up to the size of a group) are
- *       the next group, and so on until nobody waits. The first caller is free to go.
- *   <li>Another group goes while one is at the store if so many wait that it is worth its own call, or if somebody has waited
- *       for so long that the one at the store may be stuck. What waits for a key that is at the store is left for later:
- *       two groups would meet on its row, and one wait for the other.
+ *   <li>A caller that finds no group at the store is a group of its own. It calls the store at once, on its own thread,
+ *       without a hand-over. A worker makes the call instead if the store may exceed the deadline, or if a virtual
+ *       thread would pin its carrier.
+ *   <li>Callers that arrive meanwhile wait in the queue.
+ *   <li>When the first call is done and callers wait, a worker takes over. All waiting callers, up to the size of a
+ *       group, are the next group, until the queue is empty. The first caller returns at once.
+ *   <li>A second group goes while one is at the store if enough callers wait to be worth a call. It also goes if a
+ *       caller has waited so long that the first group may be stuck. Requests on a key that is at the store stay in the
+ *       queue: the second group would only wait for that row.
  * </ol>
  *
- * So a request waits for a group that was at the store when it came, and for its own: for no more than two, unless more wait
- * than a group holds, or it stands behind a request over several limits that waits for two.
+ * So a request waits for at most two groups: the one at the store when it arrived, and its own. It waits longer only if
+ * more callers wait than a group holds, or behind a request over several limits.
  */
 final class GroupQueue {
 
-    private static final Logger log = LoggerFactory.getLogger(GroupQueue.class);
-
-    /** A call has a cost of its own, as large as that of about eight requests in it; with so many it is a small part. */
+    /** The fixed cost of a call equals that of about eight requests. With this many requests it is a small part. */
     static final int WORTH_ANOTHER = 24;
-
-    /** How many debts are brought to the store with a group. */
-    private static final int DEBTS_AT_ONCE = 16;
 
     /** Much longer than a group takes that is not stuck. */
     static final Duration PATIENCE = Duration.ofMillis(10);
@@ -57,8 +47,7 @@ final class GroupQueue {
     private final int maxGroupSize;
     private final int maxWaiting;
     private final Executor workers;
-    private final Breaker breaker;
-    private final LocalDecisions local;
+    private final GroupDecider decider;
     private final LockedKeys locked;
     private final long patienceNanos;
 
@@ -71,11 +60,11 @@ final class GroupQueue {
     /** The keys of the groups at the store. */
     private final Set<StateKey> keysAtStore = new HashSet<>();
 
-    /** How many of those who wait do so for no key. */
+    /** How many waiting callers do not wait for a key. */
     private int ready;
 
     /**
-     * @param patience how long somebody waits before a group goes that is not worth its call otherwise
+     * @param patience how long a caller waits before a small second group goes
      */
     GroupQueue(
             LimitStore store,
@@ -89,9 +78,8 @@ final class GroupQueue {
         this.maxGroupSize = grouping.maxGroupSize();
         this.maxWaiting = grouping.maxWaiting();
         this.workers = workers;
-        this.breaker = breaker;
-        this.local = local;
         this.locked = new LockedKeys(grouping.deadline());
+        this.decider = new GroupDecider(store, breaker, local, locked, this::submitLater);
         this.patienceNanos = patience.toNanos();
     }
 
@@ -99,7 +87,7 @@ final class GroupQueue {
         return submit(new Pending(operation), deadlineNanos);
     }
 
-    /** Waits for the answer until the deadline; a caller that leads a group, until the store has answered. */
+    /** Waits for the answer until the deadline. A caller that leads a group waits until the store has answered. */
     Answer submit(Pending pending, long deadlineNanos) throws UndecidedException {
         long now = System.nanoTime();
         if (deadlineNanos - now <= 0) {
@@ -107,7 +95,7 @@ final class GroupQueue {
         }
         Turn turn = enter(pending, store.answersInTime() && !VirtualThreads.isCurrent());
         if (turn == Turn.LEAD) {
-            if (decide(List.of(pending), this::askStore)) {
+            if (decide(List.of(pending), decider::decide)) {
                 startWorker();
             }
             return pending.answer();
@@ -126,7 +114,7 @@ final class GroupQueue {
         return pending.answer();
     }
 
-    /** Leaves an operation to the workers; nobody waits for it. */
+    /** Leaves an operation to the workers, without a caller that waits. */
     void submitLater(Pending pending) throws UndecidedException {
         if (enter(pending, false) == Turn.START_GROUP) {
             startWorker();
@@ -197,28 +185,32 @@ final class GroupQueue {
     /** Has a worker take the groups that follow. */
     private void startWorker() {
         try {
-            workers.execute(() -> work(this::askStore));
+            workers.execute(() -> work(decider::decide));
         } catch (RejectedExecutionException e) {
-            // Closed meanwhile: who still waits is told.
+            // Closed meanwhile: fail the callers that still wait.
             work(group -> Pending.complete(group, place -> UndecidedException.closed()));
         } catch (OutOfMemoryError e) {
-            // No thread can be had: rather be late than leave those who wait, and all who come later, without anyone.
-            work(this::askStore);
+            // No thread can be created. To be late is better than to leave all waiting and later callers without a
+            // worker.
+            work(decider::decide);
         } catch (RuntimeException | Error e) {
             giveUp(List.of());
             throw e;
         }
     }
 
-    private void work(Consumer<List<Pending>> decider) {
+    private void work(Consumer<List<Pending>> deciding) {
         boolean more = true;
         while (more) {
             List<Pending> group = nextGroup();
-            more = !group.isEmpty() && decide(group, decider);
+            more = !group.isEmpty() && decide(group, deciding);
         }
     }
 
-    /** Those whose keys are not at the store, up to the size of a group; if there are none, one group less is there. */
+    /**
+     * Takes the callers whose keys are not at the store, up to the size of a group. If there are none, this worker
+     * stops.
+     */
     private List<Pending> nextGroup() {
         mutex.lock();
         List<Pending> group = List.of();
@@ -236,7 +228,8 @@ final class GroupQueue {
     private List<Pending> take() {
         List<Pending> group = new ArrayList<>(Math.min(waiting.size(), maxGroupSize));
         ArrayDeque<Pending> passedOver = new ArrayDeque<>();
-        // Nobody overtakes who is passed over on one of its keys: it could wait for ever for all of them at once.
+        // No request overtakes a passed-over one on a shared key: that one could wait for ever for all its keys at
+        // once.
         Set<StateKey> awaited = new HashSet<>();
         while (group.size() < maxGroupSize && !waiting.isEmpty()) {
             Pending next = waiting.remove();
@@ -261,14 +254,14 @@ final class GroupQueue {
     }
 
     /**
-     * Decides a group. Who ends by an error, such as a lack of memory, leaves those who wait to whoever comes next.
+     * Decides a group. After an error, such as a lack of memory, the next arriving caller takes over the queue.
      *
      * @return whether another is to follow
      */
-    private boolean decide(List<Pending> group, Consumer<List<Pending>> decider) {
+    private boolean decide(List<Pending> group, Consumer<List<Pending>> deciding) {
         boolean told = false;
         try {
-            decider.accept(group);
+            deciding.accept(group);
             told = true;
         } finally {
             if (!told) {
@@ -278,112 +271,12 @@ final class GroupQueue {
         return isFollowed(group);
     }
 
-    private void askStore(List<Pending> group) {
-        List<Pending> sent = local.send(group);
-        try {
-            List<Pending> asking = sent;
-            while (!asking.isEmpty()) {
-                asking = ask(asking);
-            }
-        } finally {
-            local.returned(sent);
-        }
-    }
-
-    /**
-     * @return those that are to be asked again, since others of the group were in their way
-     */
-    private List<Pending> ask(List<Pending> group) {
-        long askedAt = System.nanoTime();
-        try {
-            List<Answer> answers =
-                    store.decide(group.stream().map(Pending::sent).toList());
-            // Here, and not where the answers arrive: a store that answers is not down because its callers have left.
-            breaker.succeeded();
-            answer(group, answers);
-            return List.of();
-        } catch (LockedKeysException e) {
-            return askWithout(e, answerDecided(group, e));
-        } catch (Throwable e) { // a store in another language may throw what it does not declare
-            breaker.failed(UndecidedException.failed(e), askedAt);
-            fail(answerDecided(group, e), e);
-            return List.of();
-        }
-    }
-
-    private void answer(List<Pending> group, List<Answer> answers) {
-        List<Operation> takenBack = local.answered(group, answers);
-        Pending.complete(group, answers::get);
-        submitQuietly(takenBack);
-        submitQuietly(local.due(DEBTS_AT_ONCE));
-    }
-
-    /**
-     * Answers those that the store had decided before it failed.
-     *
-     * @return the rest
-     */
-    private List<Pending> answerDecided(List<Pending> group, Throwable e) {
-        List<@Nullable Answer> answers = e instanceof LimitStoreException failure ? failure.answers() : List.of();
-        if (answers.isEmpty()) {
-            return group;
-        }
-        List<Pending> decided = new ArrayList<>();
-        List<Answer> theirs = new ArrayList<>();
-        List<Pending> rest = new ArrayList<>();
-        for (int i = 0; i < group.size(); i++) {
-            Answer answer = answers.get(i);
-            if (answer == null) {
-                rest.add(group.get(i));
-            } else {
-                decided.add(group.get(i));
-                theirs.add(answer);
-            }
-        }
-        if (!decided.isEmpty()) {
-            answer(decided, theirs);
-        }
-        return rest;
-    }
-
-    private void fail(List<Pending> group, Throwable e) {
-        local.failed(group);
-        Pending.complete(group, place -> e);
-    }
-
-    /** Somebody holds the state of a few subjects: the others need not wait for that. */
-    private List<Pending> askWithout(LockedKeysException e, List<Pending> group) {
-        locked.add(e);
-        List<Pending> stuck = new ArrayList<>();
-        List<Pending> rest = new ArrayList<>();
-        for (Pending pending : group) {
-            (Collections.disjoint(pending.keys, e.keys()) ? rest : stuck).add(pending);
-        }
-        if (stuck.isEmpty()) {
-            fail(group, e);
-            return List.of();
-        }
-        fail(stuck, e);
-        return rest;
-    }
-
-    /** Asks for something that nobody waits for. */
-    private void submitQuietly(List<Operation> operations) {
-        for (Operation operation : operations) {
-            try {
-                submitLater(new Pending(operation, answer -> {}));
-            } catch (UndecidedException e) {
-                log.debug("A charge could not be corrected yet: {}", e.getMessage());
-            }
-        }
-    }
-
-    /** Whether another group is to follow the one that is done; if not, one less is at the store. */
+    /** Whether this worker takes another group after the one that is done. If not, it stops. */
     private boolean isFollowed(List<Pending> done) {
         mutex.lock();
         try {
             release(done);
-            // If another group is away, it takes those who wait when it is back, unless they have waited for this one.
+            // A group that is still away takes the waiting callers when it is back, unless they waited for this one.
             boolean followed = !waiting.isEmpty() && (groups == 1 || isAnotherWorthIt(done));
             if (!followed) {
                 groups--;
@@ -425,7 +318,7 @@ final class GroupQueue {
         }
     }
 
-    /** Who has waited for too long is not sent to the store any more. */
+    /** Removes a caller that has missed its deadline, so that it is not sent to the store. */
     void leave(Pending pending) {
         mutex.lock();
         try {

@@ -21,7 +21,7 @@ final class HeldLease {
     private boolean used = true;
 
     /**
-     * @param verdict what the store said when it charged them
+     * @param verdict the answer of the store when it charged them
      * @param takenAt the clock of the store at that moment
      * @param askedNanos when it was asked
      */
@@ -70,7 +70,7 @@ final class HeldLease {
         return takenAt + (nanos - askedNanos) / NANOS_PER_MICRO;
     }
 
-    /** What remains of the limit as far as is known here. */
+    /** The remaining permits of the limit, as far as this process knows. */
     long remaining() {
         return verdict.remaining() + left;
     }
@@ -95,7 +95,7 @@ final class HeldLease {
         return was;
     }
 
-    /** What was charged, to be settled for what was served of it. */
+    /** The charge of the whole lease, to be settled for the served part. */
     Charge charge() {
         return verdict.charge();
     }

@@ -1,5 +1,6 @@
 package dev.ratelimit.engine;
 
+import dev.ratelimit.DaemonThreads;
 import dev.ratelimit.Lease;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Subject;
@@ -32,20 +33,20 @@ import org.slf4j.LoggerFactory;
  * Takes permits of hot subjects in advance, and serves requests from them without asking the store.
  *
  * <ol>
- *   <li>A request on a limit with a lease is served from what is held of its subject, if enough of it still counts.
- *   <li>Otherwise, if the store has said that there is enough, one of those who wait takes the next lease: as many permits as
- *       the limit says, no fewer than there are callers waiting, and no more than half of what remained, so that other
- *       instances find some, too. The others wait for it.
- *   <li>If little remained, or a lease was not to be had, requests ask the store one by one, as without leases.
- *   <li>A lease that nobody has used for a moment is given back, and so are all when the limiter is closed, one that is
- *       replaced by a larger one, and one that comes too late for who has asked for it. If the process dies, what it held
- *       stays charged, and lapses with its window or as the bucket refills; so it does if the subject is reset or the limit
- *       has other numbers, since it is not known what a charge of before means to the row of today.
+ *   <li>A request on a limit with a lease is served from the lease of its subject, if enough permits of it still count.
+ *   <li>Otherwise, if the last answer of the store left enough, one of the waiting callers takes the next lease. The
+ *       others wait for it. A lease has as many permits as the limit says, and no fewer than there are waiting callers.
+ *       It takes at most half of the remaining permits, so that other instances find some, too.
+ *   <li>If little remained, or no lease was granted, requests ask the store one by one, as without leases.
+ *   <li>A lease is given back when it has been idle for a moment, or when a larger one replaces it. So is a lease that
+ *       arrives after the deadline of its caller. All are given back when the limiter is closed. If the process dies,
+ *       its permits stay charged until their window ends or the bucket refills. The same happens if the subject is
+ *       reset or the limit changes: an old charge says nothing about the new row.
  * </ol>
  *
- * Only so many subjects have leases; of others each request asks the store. Nothing is admitted twice: a permit is charged
- * in the store before it is served here, served once, and only as long as it counts there
- * ({@link dev.ratelimit.algorithm.Charge#servable}). Thread-safe.
+ * The number of subjects with leases is bounded; requests of other subjects ask the store. Nothing is admitted twice. A
+ * permit is charged in the store first, then served once, and only while it counts there ({@link
+ * dev.ratelimit.algorithm.Charge#servable}). Thread-safe.
  */
 final class Leases {
 
@@ -55,7 +56,7 @@ final class Leases {
     private static final long MOST_AUTO = 10_000;
     private static final int MOST_SUBJECTS = 10_000;
 
-    /** So many are given back together before the next are. */
+    /** How many leases are given back together. */
     private static final int GIVEN_BACK_AT_ONCE = 256;
 
     /**
@@ -101,7 +102,7 @@ final class Leases {
         private int waiting;
         private boolean dropped;
 
-        /** What the store has said last that remains; one lease is never more than half of it. */
+        /** The remaining permits by the last answer of the store. A lease takes at most half of them. */
         private long remaining;
 
         private long auto = 1;
@@ -129,7 +130,7 @@ final class Leases {
                 HeldLease held = hot.held;
                 if (held != null && !held.isOf(demand.limit())) {
                     if (isCurrent.test(held.limit())) {
-                        return null; // it is of those who have the limit of another tier
+                        return null; // another tier holds the lease
                     }
                     hot.held = null;
                     held = null;
@@ -169,7 +170,7 @@ final class Leases {
         }
     }
 
-    /** Waits until somebody has taken a lease; {@code false} when the deadline has come. */
+    /** Waits until another caller has taken a lease; {@code false} after the deadline. */
     @SuppressWarnings("WaitNotInLoop") // the caller looks again
     private boolean await(Hot hot, long deadlineNanos) {
         boolean interrupted = Thread.interrupted();
@@ -207,7 +208,7 @@ final class Leases {
             CompletableFuture<Answer> asked = store.ask(taking.operation());
             answer = await(asked, deadlineNanos - System.nanoTime());
             if (answer == null) {
-                // The request asks for itself, and is told.
+                // The request asks the store by itself.
                 var unused = asked.thenAccept(late -> giveBackAll(demand, late, taking.askedNanos));
             }
         } finally {
@@ -325,7 +326,7 @@ final class Leases {
         }
     }
 
-    /** Remembers what the store has said of a limit with a lease. */
+    /** Remembers the answer of the store on a limit with a lease. */
     void learn(Demand demand, Verdict verdict) {
         Hot hot = subjects.get(demand.key());
         if (hot == null) {
@@ -346,11 +347,8 @@ final class Leases {
 
     private synchronized void startTimer() {
         if (timer == null && !closed) {
-            ScheduledThreadPoolExecutor started = new ScheduledThreadPoolExecutor(1, work -> {
-                Thread thread = new Thread(work, "ratelimit-leases");
-                thread.setDaemon(true);
-                return thread;
-            });
+            ScheduledThreadPoolExecutor started =
+                    new ScheduledThreadPoolExecutor(1, DaemonThreads.named("ratelimit-leases"));
             ScheduledFuture<?> unused =
                     started.scheduleWithFixedDelay(this::giveBackIdle, IDLE_MILLIS, IDLE_MILLIS, TimeUnit.MILLISECONDS);
             timer = started;
@@ -362,11 +360,11 @@ final class Leases {
             giveBack(false);
         } catch (RuntimeException | Error e) {
             // An exception that escapes would end the schedule.
-            log.warn("Leases could not be given back and stay charged: {}", e.getMessage(), e);
+            log.warn("Failed to give back idle leases; their permits stay charged: {}", e.getMessage(), e);
         }
     }
 
-    /** Gives back what was not used for a moment; or all of it, and waits for what is just being taken. */
+    /** Gives back idle leases; or all of them, after waiting for those that are being taken. */
     private void giveBack(boolean all) {
         long until = System.nanoTime() + deadline.toNanos();
         List<CompletableFuture<Answer>> underWay = new ArrayList<>();
@@ -408,7 +406,7 @@ final class Leases {
         }
     }
 
-    /** What cannot be given back stays charged, which is the safe side. */
+    /** Gives back the unserved permits. If that fails they stay charged, which is the safe side. */
     private CompletableFuture<Answer> giveBack(Subject subject, HeldLease lease) {
         if (!isCurrent.test(lease.limit())) {
             return CompletableFuture.completedFuture(null);
@@ -427,7 +425,7 @@ final class Leases {
         return underWay.stream().allMatch(CompletableFuture::isDone);
     }
 
-    /** Drops what is held of the subject: what was charged for it no longer counts. */
+    /** Drops the lease of the subject: its charge no longer counts. */
     void drop(StateKey key) {
         Hot hot = subjects.remove(key);
         if (hot != null) {

@@ -3,12 +3,7 @@ package dev.ratelimit.engine;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Micros;
 import dev.ratelimit.Penalties;
-import dev.ratelimit.Subject;
-import dev.ratelimit.algorithm.Charge;
-import dev.ratelimit.algorithm.Check;
-import dev.ratelimit.algorithm.Debt;
 import dev.ratelimit.algorithm.State;
-import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.algorithm.Violations;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.GroupArithmetic;
@@ -30,23 +25,24 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides in this process while the store cannot, and brings to the store afterwards what was granted meanwhile.
+ * Decides in this process while the store is unavailable, and charges the store afterwards.
  *
  * <ol>
- *   <li>Of each subject and limit, the last answer of the store is kept.
- *   <li>A local decision starts from that answer, on the store's last clock plus the time since. Before the first one, the
- *       answers to all requests at the store are foreseen, in their order, as the store will give them. A request at the
- *       store that is late gets the answer foreseen for it; one that is not there is decided after all of them. So
- *       both agree on who is admitted, even if only some of a group are late.
- *   <li>What was granted here is a debt: the difference between the state before and after. The next operation that goes to
- *       the store for the subject carries it, and is decided after it was charged. Subjects that nobody asks for are sent
- *       by themselves.
+ *   <li>The last answer of the store is kept for each subject and limit.
+ *   <li>A local decision starts from that answer, on the store's last clock plus the time since. Before the first one,
+ *       the answers to all requests at the store are foreseen, in their order, as the store will give them. A request
+ *       at the store that is late gets the answer foreseen for it; one that is not there is decided after all of them.
+ *       So both admit the same requests, even if only some of a group are late.
+ *   <li>Permits that are granted here are a debt: the difference between the state before and after. The next operation
+ *       that goes to the store for the subject carries it, and is decided after it was charged. The debts of other
+ *       subjects are sent by themselves.
  *   <li>When the store has answered, a request that it has charged is taken out of the debt; so it is charged once. If it was
  *       denied here, the store is told to take it back.
  *   <li>If a call fails, its debt is kept. If the store had committed and only the reply was lost, it is charged twice.
  * </ol>
  *
- * One lock guards all of it: answers, debts and calls under way must change together, and nothing under the lock waits.
+ * One lock guards everything, since answers, debts and calls under way must change together. Nothing waits under the
+ * lock.
  */
 final class LocalDecisions {
 
@@ -59,7 +55,7 @@ final class LocalDecisions {
     private final ReentrantLock lock = new ReentrantLock();
 
     /** The least recently used first. */
-    private final LinkedHashMap<StateKey, Account> accounts = new LinkedHashMap<>(16, 0.75f, true);
+    private final LinkedHashMap<StateKey, LocalAccount> accounts = new LinkedHashMap<>(16, 0.75f, true);
 
     private final Set<StateKey> debtors = new LinkedHashSet<>();
 
@@ -78,64 +74,10 @@ final class LocalDecisions {
         this.clock = clock;
     }
 
-    /** One subject on one limit. */
-    private static final class Account {
-
-        private final @Nullable Subject subject;
-        private Limit limit;
-        private @Nullable Verdict lastAnswer;
-        private long answeredAt;
-
-        /** How many requests are at the store. */
-        private int underWay;
-
-        /** Before and after what was granted here or is foreseen; both {@code null} if there is nothing of that. */
-        private @Nullable State before;
-
-        private @Nullable State after;
-
-        /** How many requests were granted here which the store does not know of. */
-        private int owed;
-
-        /** The state after what a call at the store carries, and how many requests that is. */
-        private @Nullable State sent;
-
-        private int owedSent;
-
-        private boolean isSending;
-        private Violations violations = Violations.NONE;
-
-        /** Counts the debts that were charged: a later one is another. */
-        private long era;
-
-        Account(@Nullable Subject subject, Limit limit) {
-            this.subject = subject;
-            this.limit = limit;
-        }
-
-        boolean isIdle() {
-            return underWay == 0 && before == null;
-        }
-
-        /** The last known state. */
-        State known() {
-            return lastAnswer == null ? State.FRESH : lastAnswer.state(limit, answeredAt);
-        }
-
-        void close() {
-            before = null;
-            after = null;
-            sent = null;
-            owed = 0;
-            owedSent = 0;
-            era++;
-        }
-    }
-
     /**
      * An answer.
      *
-     * @param eras the debts that hold what it has charged; {@code null} if the store has charged it
+     * @param eras the debts that hold its charges; {@code null} if the store has charged it
      */
     record Granted(Answer answer, @Nullable Map<StateKey, Long> eras) {}
 
@@ -175,7 +117,7 @@ final class LocalDecisions {
         boolean owes = false;
         for (Demand demand : operation.demands()) {
             if (operation.kind() == Kind.DECIDE) {
-                account(demand).underWay++;
+                account(demand).goes();
             }
             owes |= !debtors.isEmpty() && debtors.contains(demand.key());
         }
@@ -184,23 +126,9 @@ final class LocalDecisions {
         }
         List<Demand> demands = new ArrayList<>(operation.demands().size());
         for (Demand demand : operation.demands()) {
-            demands.add(withDebt(operation.kind(), demand));
+            demands.add(account(demand).withDebt(operation.kind(), demand));
         }
         return new Operation(operation.kind(), demands);
-    }
-
-    private Demand withDebt(Kind kind, Demand demand) {
-        Account account = account(demand);
-        State before = account.before;
-        State after = account.after;
-        if (before == null || after == null || account.sent != null) {
-            return demand; // nothing is owed, or an earlier operation of the group carries it
-        }
-        if (kind != Kind.PEEK) {
-            account.sent = after;
-            account.owedSent = account.owed;
-        }
-        return demand.withDebt(new Debt(account.limit.share(instances), before, after));
     }
 
     /**
@@ -268,84 +196,41 @@ final class LocalDecisions {
         if (kind == Kind.PEEK) {
             return;
         }
-        Account account = account(demand);
+        LocalAccount account = account(demand);
         if (kind == Kind.RESET) {
-            account.close();
+            account.reset();
+        } else {
+            boolean carried = pending.sentDemand(number).debt() != null;
+            account.answered(kind, demand.limit(), answer.verdicts().get(number), answer.now(), carried);
+        }
+        if (!debtors.isEmpty() && !account.isOpen()) {
             debtors.remove(demand.key());
-            account.lastAnswer = null;
-            return;
         }
-        if (kind == Kind.DECIDE) {
-            account.underWay--;
-        }
-        account.isSending = false;
-        account.limit = demand.limit();
-        account.lastAnswer = answer.verdicts().get(number);
-        account.answeredAt = answer.now();
-        goOn(account, demand.key(), pending.sentDemand(number).debt() != null);
     }
 
     /**
-     * Takes a charge back that was made here: the store has made it, too, or nobody was told of it.
+     * Takes back a charge that was made here: the store has made it, too, or no caller was told of it.
      *
-     * @param told whether somebody was
+     * @param told whether a caller was told
      */
     private void takeOut(Pending pending, Answer charged, boolean told) {
         for (int d = 0; d < pending.operation.demands().size(); d++) {
             Demand demand = pending.operation.demands().get(d);
-            Account account = account(demand);
-            State after = account.after;
-            if (after != null) {
-                account.after = Check.of(demand.limit().share(instances), after, now(), 0)
-                        .settled(charged.verdicts().get(d).charge());
-                account.owed -= told ? 1 : 0;
-            }
+            account(demand).takeOut(demand.limit(), charged.verdicts().get(d).charge(), told, now());
         }
     }
 
-    /**
-     * Begins again from the answer: what is still owed is owed on top of it.
-     *
-     * @param carried whether the call has charged the debt, as it was when it was sent
-     */
-    private void goOn(Account account, StateKey key, boolean carried) {
-        State after = account.after;
-        State before = carried ? account.sent : account.before;
-        if (after == null || before == null) {
-            return;
-        }
-        if (carried) {
-            account.sent = null;
-            account.owed -= account.owedSent;
-            account.owedSent = 0;
-        }
-        if (account.owed <= 0) {
-            account.close();
-            debtors.remove(key);
-            return;
-        }
-        Limit share = account.limit.share(instances);
-        State known = inNumbersOf(share, account.known(), account.answeredAt);
-        account.before = known;
-        account.after = known.with(new Debt(share, before, after), share, account.answeredAt);
-    }
-
-    /** A call has failed: what it carried is still owed. */
+    /** A call has failed: the debt that it carried is still owed. */
     void failed(List<Pending> sent) {
         lock.lock();
         try {
             for (Pending pending : sent) {
                 pending.failed();
                 for (int d = 0; d < pending.operation.demands().size(); d++) {
-                    Account account = account(pending.operation.demands().get(d));
-                    account.isSending = false;
-                    if (pending.sentDemand(d).debt() != null) {
-                        account.sent = null;
-                        account.owedSent = 0;
-                    }
-                    if (pending.operation.kind() == Kind.DECIDE) {
-                        account.underWay--;
-                    }
+                    account(pending.operation.demands().get(d))
+                            .failed(
+                                    pending.operation.kind(),
+                                    pending.sentDemand(d).debt() != null);
                 }
                 Answer foreseen = pending.foreseen();
                 if (foreseen == null || pending.isDecidedHere()) {
@@ -379,7 +264,7 @@ final class LocalDecisions {
             }
             Map<StateKey, Long> eras = new HashMap<>();
             for (Demand demand : pending.operation.demands()) {
-                eras.put(demand.key(), account(demand).era);
+                eras.put(demand.key(), account(demand).era());
             }
             return new Granted(here, eras);
         } finally {
@@ -398,12 +283,12 @@ final class LocalDecisions {
         }
     }
 
-    /** Somebody is told that answer. */
+    /** A caller gets that answer. */
     private void decidedHere(Pending pending, Answer answer) {
         pending.decidedHere(answer);
         if (pending.operation.kind() == Kind.DECIDE && answer.allowed()) {
             for (Demand demand : pending.operation.demands()) {
-                account(demand).owed++;
+                account(demand).grant();
             }
         }
     }
@@ -414,18 +299,17 @@ final class LocalDecisions {
     private Answer decide(Operation operation, boolean foreseeing) {
         List<Demand> demands = new ArrayList<>(operation.demands().size());
         for (Demand demand : operation.demands()) {
-            Account account = account(demand);
             Limit share = demand.limit().share(instances);
-            if (account.after == null) {
-                State known = inNumbersOf(share, account.known(), now());
-                account.before = known;
-                account.after = known;
-            }
+            account(demand).open(share, now());
             demands.add(demand.of(foreseeing ? withoutPenalties(share) : share));
         }
         Answer answer = new GroupArithmetic(new OpenAccounts(), now()).decide(new Operation(operation.kind(), demands));
         for (Demand demand : operation.demands()) {
-            keep(demand.key(), account(demand));
+            LocalAccount account = account(demand);
+            account.closeUnlessChanged();
+            if (account.isOpen() && !account.isShared()) {
+                debtors.add(demand.key());
+            }
         }
         return answer;
     }
@@ -436,40 +320,20 @@ final class LocalDecisions {
                 : new Limit(limit.name(), limit.algorithm(), limit.cost(), limit.minInterval(), Penalties.NONE);
     }
 
-    private static State inNumbersOf(Limit limit, State state, long now) {
-        return Check.of(limit, state, now, 0).unchanged();
-    }
-
-    private void keep(StateKey key, Account account) {
-        State before = account.before;
-        if (before != null && before.equals(account.after)) {
-            account.before = null;
-            account.after = null;
-            account.owed = 0;
-        } else if (account.subject != null) {
-            debtors.add(key);
-        }
-    }
-
     /**
-     * Settles what was granted here.
+     * Settles charges that were made here.
      *
      * @param settlements with the charge of each
-     * @return those that the store has been charged with meanwhile, and must settle
+     * @return the settlements of charges that the store holds by now, and must settle
      */
     List<Demand> settle(List<Demand> settlements, Map<StateKey, Long> eras) {
         List<Demand> charged = new ArrayList<>();
         lock.lock();
         try {
             for (Demand demand : settlements) {
-                Account account = account(demand);
-                State after = account.after;
-                Charge charge = demand.charge();
-                if (after == null || charge == null || account.era != eras.getOrDefault(demand.key(), -1L)) {
+                long era = eras.getOrDefault(demand.key(), -1L);
+                if (!account(demand).settle(demand, era, now())) {
                     charged.add(demand);
-                } else {
-                    Limit share = demand.limit().share(instances);
-                    account.after = Check.of(share, after, now(), demand.cost()).settled(charge);
                 }
             }
         } finally {
@@ -478,19 +342,18 @@ final class LocalDecisions {
         return charged;
     }
 
-    /** Operations that bring debts to the store, of subjects that nobody may ask for again. */
+    /** Operations that bring debts to the store, since no later request may carry them. */
     List<Operation> due(int most) {
         List<Operation> due = new ArrayList<>(0);
         lock.lock();
         try {
             for (StateKey key : debtors) {
-                Account account = accounts.get(key);
-                if (account == null || account.subject == null || account.isSending || account.underWay > 0) {
+                LocalAccount account = accounts.get(key);
+                Operation operation = account == null ? null : account.due(now());
+                if (operation == null) {
                     continue;
                 }
-                account.isSending = true;
-                due.add(new Operation(
-                        Kind.SETTLE, List.of(new Demand(account.subject, account.limit, 0, new Charge(now(), 0, 0)))));
+                due.add(operation);
                 if (due.size() == most) {
                     break;
                 }
@@ -520,25 +383,25 @@ final class LocalDecisions {
                 : storeClock + (System.nanoTime() - storeClockNanos) / NANOS_PER_MICRO;
     }
 
-    private Account account(Demand demand) {
+    private LocalAccount account(Demand demand) {
         StateKey key = demand.key();
-        Account known = accounts.get(key);
+        LocalAccount known = accounts.get(key);
         if (known != null) {
             return known;
         }
         if (accounts.size() >= MOST_SUBJECTS && !makeRoom()) {
-            // Those for whom there is no room share one count.
+            // Subjects without room share one account per limit.
             return accounts.computeIfAbsent(
-                    new StateKey("", demand.limit().name()), all -> new Account(null, demand.limit()));
+                    new StateKey("", demand.limit().name()), all -> new LocalAccount(null, demand.limit(), instances));
         }
-        Account made = new Account(demand.subject(), demand.limit());
+        LocalAccount made = new LocalAccount(demand.subject(), demand.limit(), instances);
         accounts.put(key, made);
         return made;
     }
 
     /** Forgets a subject that was not asked for in a long time and owes nothing. */
     private boolean makeRoom() {
-        Iterator<Map.Entry<StateKey, Account>> eldest = accounts.entrySet().iterator();
+        Iterator<Map.Entry<StateKey, LocalAccount>> eldest = accounts.entrySet().iterator();
         for (int i = 0; i < MOST_LOOKED_AT && eldest.hasNext(); i++) {
             if (eldest.next().getValue().isIdle()) {
                 eldest.remove();
@@ -550,35 +413,35 @@ final class LocalDecisions {
 
     private final class OpenAccounts implements GroupArithmetic.Rows {
 
-        private Account account(StateKey key) {
-            Account known = accounts.get(key);
+        private LocalAccount account(StateKey key) {
+            LocalAccount known = accounts.get(key);
             return known != null ? known : Objects.requireNonNull(accounts.get(new StateKey("", key.limit())));
         }
 
         @Override
         public State state(StateKey key) {
-            return Objects.requireNonNull(account(key).after);
+            return account(key).state();
         }
 
         @Override
         public void write(StateKey key, State state) {
-            account(key).after = state;
+            account(key).write(state);
         }
 
         @Override
         public Violations violations(StateKey key) {
-            return account(key).violations;
+            return account(key).violations();
         }
 
         @Override
         public void write(StateKey key, Violations violations) {
-            account(key).violations = violations;
+            account(key).write(violations);
         }
 
         @Override
         public void remove(StateKey key) {
-            account(key).after = State.FRESH;
-            account(key).violations = Violations.NONE;
+            account(key).write(State.FRESH);
+            account(key).write(Violations.NONE);
         }
     }
 }

@@ -15,15 +15,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * An operation that waits for its group, and the thread that waits with it.
  *
- * <p>To wake a thread takes longer than to decide for it, and whoever wakes a whole group cannot take the next one meanwhile.
- * So only the first few are woken by who has decided; each of them wakes some of the others before it goes on.
+ * <p>To wake a thread takes longer than to decide for it, and a thread that wakes a whole group cannot take the next
+ * one meanwhile. So the deciding thread wakes only the first few. Each of these wakes some of the others before it
+ * continues.
  */
 final class Pending {
 
-    /** How many each wakes: few enough to take little time, so many that nobody is woken over more than two others. */
+    /** How many threads each one wakes: few enough to take little time, enough for a chain of at most two others. */
     private static final int WOKEN_BY_EACH = 8;
 
-    /** In place of a result: nobody waits for it any more. */
+    /** In place of a result: the caller has left. */
     private static final Object LEFT = new Object();
 
     final Operation operation;
@@ -33,7 +34,7 @@ final class Pending {
 
     private final Thread waiter = Thread.currentThread();
 
-    /** Who is told instead, if nobody waits. */
+    /** Gets the result if no thread waits for it. */
     private final @Nullable Consumer<Object> later;
 
     private final boolean orHere;
@@ -87,7 +88,7 @@ final class Pending {
      * @param results an answer or a failure for each place in the group
      */
     static void complete(List<Pending> group, IntFunction<Object> results) {
-        // From the last to the first: when somebody is awake, those that it wakes have their results.
+        // From the last to the first: when a thread is awake, those that it wakes have their results.
         for (int place = group.size() - 1; place >= 0; place--) {
             group.get(place).complete(group, place, results.apply(place));
         }
@@ -131,7 +132,7 @@ final class Pending {
         return result.get() != null;
     }
 
-    /** Whether who waited for it has gone. */
+    /** Whether the caller has left. */
     boolean hasLeft() {
         return result.get() == LEFT;
     }
@@ -194,7 +195,7 @@ final class Pending {
         foreseen = answer;
     }
 
-    /** The answer that the store will give as far as this process knows; {@code null} while nobody has asked for it. */
+    /** The answer that the store will give as far as this process knows; {@code null} until it is asked for. */
     @Nullable
     Answer foreseen() {
         return foreseen;

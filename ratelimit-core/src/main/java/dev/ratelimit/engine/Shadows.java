@@ -19,9 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Trials: limits of rules in shadow, and the candidates of limits. The workers decide them after the request they belong to,
- * each on its own; listeners are told, and nobody waits. A trial that finds no room in the queue, or a store that is down, is
- * left out: the report has a gap, the request has no delay.
+ * Trials: limits of rules in shadow, and the candidates of limits. The workers decide them after the request they
+ * belong to, each on its own; listeners are told, and no caller waits. A trial is skipped if the queue is full or the
+ * store is down: the report has a gap, the request no delay.
  */
 final class Shadows {
 
@@ -36,7 +36,7 @@ final class Shadows {
         this.listeners = listeners;
     }
 
-    /** What was charged in trying, or will be; settled like the request itself. */
+    /** The present and future charges of trials, settled like the request itself. */
     final class Charges {
 
         private record Charge(Demand demand, CompletableFuture<Answer> answer) {}
@@ -66,7 +66,7 @@ final class Shadows {
     }
 
     /**
-     * Decides what the request tries, and the candidates of what it asks: mostly nothing.
+     * Decides the trials of a request, and the candidates of its limits. Most requests have none.
      *
      * @param asked the limits of the request's items
      */
@@ -136,7 +136,7 @@ final class Shadows {
             if (failure == null) {
                 done.accept(answer);
             } else {
-                log.debug("Leaving out a trial: {}", failure.getMessage());
+                log.debug("Skipping a trial: {}", failure.getMessage());
             }
         });
     }

@@ -1,5 +1,6 @@
 package dev.ratelimit.engine;
 
+import dev.ratelimit.DaemonThreads;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.Operation;
@@ -9,11 +10,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** Asks the store within a deadline: through the breaker, and in groups. */
@@ -36,17 +35,13 @@ final class StoreCalls {
         this.breaker = new Breaker(BREAK, deadline);
         // No more than one works for each group; but one that has just left may still be on its way back.
         this.workers = new ThreadPoolExecutor(
-                0, Integer.MAX_VALUE, 30, TimeUnit.SECONDS, new SynchronousQueue<>(), workerThreads());
+                0,
+                Integer.MAX_VALUE,
+                30,
+                TimeUnit.SECONDS,
+                new SynchronousQueue<>(),
+                DaemonThreads.numbered("ratelimit-group-"));
         this.queue = new GroupQueue(store, grouping, workers, breaker, local, GroupQueue.PATIENCE);
-    }
-
-    private static ThreadFactory workerThreads() {
-        AtomicInteger number = new AtomicInteger();
-        return work -> {
-            Thread thread = new Thread(work, "ratelimit-group-" + number.incrementAndGet());
-            thread.setDaemon(true);
-            return thread;
-        };
     }
 
     /** Whether the store has failed and is left alone for now. */
@@ -76,7 +71,7 @@ final class StoreCalls {
         }
     }
 
-    /** Leaves an operation to the workers; nobody waits for it. */
+    /** Leaves an operation to the workers, without a caller that waits. */
     void submitLater(Pending pending) throws UndecidedException {
         breaker.check();
         queue.submitLater(pending);

@@ -29,17 +29,14 @@ final class StoreHealth {
         if (failing.get()
                 && nanoTime.getAsLong() - lastFailureNanos >= STEADY_NANOS
                 && failing.compareAndSet(true, false)) {
-            log.info("The store decides rate limits again");
+            log.info("Store available again; deciding rate limits there");
         }
     }
 
     void undecided(UndecidedException e) {
         lastFailureNanos = nanoTime.getAsLong();
         if (failing.compareAndSet(false, true)) {
-            log.warn(
-                    "The store does not decide rate limits; on-failure applies to each request: {}",
-                    e.getMessage(),
-                    e.getCause());
+            log.warn("Store unavailable; applying on-failure to each request: {}", e.getMessage(), e.getCause());
         }
     }
 }

@@ -467,9 +467,8 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
     }
 
     /**
-     * Forgets what this process remembers of the subject on that limit, denials and leases, so that the store is asked
-     * again. To be called on every instance when somebody has reset or unblocked a subject, whoever did it;
-     * {@link #reset} does it by itself on the instance it is called on.
+     * Forgets the cached denials and leases of the subject on that limit, so that the store is asked again. Call it on
+     * every other instance after a subject was reset or unblocked. {@link #reset} does it on its own instance.
      */
     public void forgetLocally(Subject subject, String limitName) {
         memory.forget(StateKey.of(subject, limitName));

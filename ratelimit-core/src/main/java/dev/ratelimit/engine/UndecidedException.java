@@ -2,7 +2,7 @@ package dev.ratelimit.engine;
 
 import dev.ratelimit.Outcome;
 
-/** The store has not decided; says why. */
+/** The store has not decided, for the reason in the message. */
 final class UndecidedException extends Exception {
 
     private static final long serialVersionUID = 1L;
@@ -20,7 +20,7 @@ final class UndecidedException extends Exception {
     }
 
     static UndecidedException overloaded(int waiting) {
-        return new UndecidedException(Outcome.OVERLOADED, waiting + " requests are waiting for a decision already");
+        return new UndecidedException(Outcome.OVERLOADED, waiting + " requests are already waiting for a decision");
     }
 
     static UndecidedException late() {
@@ -43,7 +43,7 @@ final class UndecidedException extends Exception {
         return outcome;
     }
 
-    /** What to report as the failure: the cause where there is one. */
+    /** The failure to report: the cause if there is one, else this. */
     Throwable reason() {
         Throwable cause = getCause();
         return cause == null ? this : cause;

@@ -4,13 +4,13 @@ import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.Operation;
 import java.util.concurrent.CompletableFuture;
 
-/** Leaves operations to the workers, who decide them together with what others ask. */
+/** Leaves operations to the workers, which decide them together with other requests. */
 @FunctionalInterface
 interface WorkQueue {
 
     void submitLater(Pending pending) throws UndecidedException;
 
-    /** Asks without waiting. What has not been decided in time may be decided later; the answer comes then. */
+    /** Asks without waiting. The answer may come after the deadline. */
     default CompletableFuture<Answer> ask(Operation operation) {
         CompletableFuture<Answer> answered = new CompletableFuture<>();
         try {

@@ -1,7 +1,6 @@
 package dev.ratelimit.schema;
 
 import dev.ratelimit.store.jdbc.DatabaseProduct;
-import dev.ratelimit.store.jdbc.UnsupportedDatabaseException;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import javax.sql.DataSource;
@@ -47,11 +46,7 @@ public final class Schema {
      */
     public static void migrate(DataSource postgres, String schemaName) {
         String name = PostgresLimitStore.requireSchema(schemaName);
-        DatabaseProduct product = DatabaseProduct.of(postgres);
-        if (product != DatabaseProduct.POSTGRESQL) {
-            throw new UnsupportedDatabaseException(
-                    "the data source leads to " + product + "; give the path of the file instead (SqliteFile.at)");
-        }
+        DatabaseProduct.requirePostgres(postgres, "rate limits");
         PostgresLimitStore.requireUnicode(postgres);
         migrate(
                 "the PostgreSQL schema " + name,
@@ -80,14 +75,16 @@ public final class Schema {
             } catch (FlywayException e) {
                 // Beside another instance, Flyway may take the other's new history table for one of the application.
                 if (tries == MOST_TRIES || isForbidden(e)) {
-                    throw new SchemaException(
-                            where + " could not be brought to the current version: " + e.getMessage(), e);
+                    throw new SchemaException(where + " could not be migrated: " + e.getMessage(), e);
                 }
             }
         }
     }
 
-    /** What Flyway says in its message only: another try would change nothing, and takes seconds. */
+    /**
+     * Whether privileges are missing, which only Flyway's message says. Another try would take seconds and change
+     * nothing.
+     */
     private static boolean isForbidden(FlywayException e) {
         return String.valueOf(e.getMessage()).contains(INSUFFICIENT_PRIVILEGE);
     }
@@ -105,9 +102,8 @@ public final class Schema {
         }
         if (!applied.equals(MigrationVersion.EMPTY)) {
             throw new SchemaException(
-                    where + " is at version " + applied + ", but this version of the library knows none beyond "
-                            + known + "; use a version of the library that is as new as the newest that has run on"
-                            + " this database",
+                    where + " is at version " + applied + ", but this library supports versions up to " + known
+                            + "; upgrade the library",
                     null);
         }
     }

@@ -14,10 +14,10 @@ public interface LimitStore extends AutoCloseable {
      * the list, all at the same moment. An operation over several limits is charged on all of them or on none. A denied
      * operation changes nothing but the count of violations on limits with penalties.
      *
-     * <p>When this returns, all that was decided is stored, as durably as the store is. If it throws, nobody was told
-     * anything; most often nothing was stored then, but if the database failed during or after a commit, some operations
-     * may have been charged, each as a whole. A store that decides a group in parts tells with {@link
-     * LimitStoreException#answers()} which operations it had decided before it failed.
+     * <p>When this returns, all decisions are stored, as durably as the store is. If it throws, usually nothing was
+     * stored. But if the database failed during or after a commit, some operations may have been charged, each as a
+     * whole. A store that decides a group in parts reports with {@link LimitStoreException#answers()} which operations
+     * it had decided before it failed.
      *
      * @return the answers, in the order of the group
      * @throws LimitStoreException if the store cannot be reached or fails
@@ -64,8 +64,9 @@ public interface LimitStore extends AutoCloseable {
     }
 
     /**
-     * Deletes state that says no more than no state at all, and violations that are forgotten. Looks at a bounded part
-     * of the rows, goes on from there with the next call, and neither waits for another process nor touches a live row.
+     * Deletes state that says no more than no state at all, and violations that are forgotten. Each call looks at a
+     * bounded number of rows and continues where the last one stopped. It neither waits for another process nor touches
+     * a live row.
      *
      * @param keepMicros how long such rows are kept nonetheless
      */

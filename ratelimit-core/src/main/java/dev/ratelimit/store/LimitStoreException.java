@@ -26,8 +26,8 @@ public class LimitStoreException extends RuntimeException {
     }
 
     /**
-     * The answers to operations that were decided and stored before it failed, in the order of the group; {@code null} where
-     * an operation was not decided; empty if none was.
+     * The answers to operations that were decided and stored before the failure, in the order of the group. An element
+     * is {@code null} if its operation was not decided; the list is empty if none was.
      */
     public List<@Nullable Answer> answers() {
         return answers;

@@ -1,7 +1,7 @@
 package dev.ratelimit.store;
 
 /**
- * What one step of pruning did.
+ * The result of one step of pruning.
  *
  * @param states how many rows of state were deleted
  * @param penalties how many forgotten counts of violations were deleted
@@ -12,15 +12,15 @@ public record Pruned(long states, long penalties, Progress progress) {
     public enum Progress {
         /** There are more rows to look at. */
         MORE,
-        /** There are more, and of those that were looked at a quarter or more had expired. */
+        /** There are more rows to look at, and a quarter or more of this step had expired. */
         MANY_EXPIRED,
         /** The end of the rows is reached; the next step begins anew. */
         FINISHED,
-        /** Somebody else was writing: nothing was done. */
+        /** Another process was writing: nothing was done. */
         BUSY
     }
 
-    /** How it goes on after so many rows, where there are more. */
+    /** The progress after a step that has not reached the end of the rows. */
     public static Progress more(long deleted, long lookedAt) {
         return deleted > 0 && deleted * 4 >= lookedAt ? Progress.MANY_EXPIRED : Progress.MORE;
     }

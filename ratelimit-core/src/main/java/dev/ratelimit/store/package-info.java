@@ -1,5 +1,5 @@
 /**
- * Where state lives: the contract of a store, what every store does alike, and the store in memory.
+ * Stores for the state of limits: the contract, the shared arithmetic of groups, and the store in memory.
  */
 @NullMarked
 package dev.ratelimit.store;

@@ -1,5 +1,6 @@
 package dev.ratelimit.upkeep;
 
+import dev.ratelimit.DaemonThreads;
 import dev.ratelimit.InvalidSettingException;
 import dev.ratelimit.Micros;
 import dev.ratelimit.store.LimitStore;
@@ -21,7 +22,7 @@ public final class Upkeep implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(Upkeep.class);
 
-    /** How often a run tries again where somebody else is writing, before it leaves the rest to the next run. */
+    /** How often a run tries again while another process is writing, before it leaves the rest to the next run. */
     private static final int MOST_BUSY_STEPS = 50;
 
     private static final Duration LONGEST = Duration.ofDays(3660);
@@ -31,7 +32,7 @@ public final class Upkeep implements AutoCloseable {
     /** Also after a step that took long since it had to wait. */
     private static final Duration LONGEST_REST = Duration.ofSeconds(1);
 
-    /** How long is rested after a step, as a multiple of what it took. */
+    /** The rest after a step, as a multiple of its duration. */
     private enum Pace {
         /** On call: not at all. */
         HURRIED(0, 0),
@@ -67,24 +68,20 @@ public final class Upkeep implements AutoCloseable {
         }
         this.store = store;
         this.keepMicros = Micros.of(keep);
-        this.scheduler = Executors.newSingleThreadScheduledExecutor(work -> {
-            Thread thread = new Thread(work, "ratelimit-upkeep");
-            thread.setDaemon(true);
-            return thread;
-        });
+        this.scheduler = Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("ratelimit-upkeep"));
     }
 
     /**
-     * What one run deleted.
+     * The number of rows that one run deleted.
      *
      * @param finished whether it came to the end of the rows
      */
     public record Report(long states, long penalties, boolean finished) {}
 
     /**
-     * Runs from now on in this interval. While it runs it rests for 99 times as long as a step took, or for 9 times where a
-     * quarter of the rows or more had expired, so that these do not become a large part of the table; and for a second at
-     * most. A run that fails is logged, and the next one tries again.
+     * Runs in this interval from now on. After each step it rests for 99 times as long as the step took, but at most a
+     * second. If a quarter of the rows or more had expired, it rests for 9 times as long, so that they do not fill the
+     * table. A run that fails is logged, and the next one tries again.
      */
     public Upkeep every(Duration interval) {
         if (interval.toMillis() < 1 || interval.compareTo(LONGEST) > 0) {
@@ -98,10 +95,10 @@ public final class Upkeep implements AutoCloseable {
     private void runQuietly() {
         try {
             Report report = run(Pace.RELAXED);
-            log.debug("Upkeep deleted {}", report);
+            log.debug("Deleted expired rows: {}", report);
         } catch (RuntimeException | Error e) {
             // An exception that escapes would end the schedule.
-            log.warn("Upkeep failed and is tried again later: {}", e.getMessage(), e);
+            log.warn("Upkeep failed; trying again at the next interval: {}", e.getMessage(), e);
         }
     }
 
@@ -111,8 +108,7 @@ public final class Upkeep implements AutoCloseable {
     }
 
     private synchronized Report run(Pace pace) {
-        // Who finds a run on schedule under way comes to the end of that one first, and has seen only a part of the
-        // rows.
+        // A scheduled run may be midway. Its end comes first, and a full pass must follow.
         int ends = pace == Pace.HURRIED && midway ? 2 : 1;
         long states = 0;
         long penalties = 0;

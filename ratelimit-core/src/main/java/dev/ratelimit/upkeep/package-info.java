@@ -1,5 +1,5 @@
 /**
- * What has to be done from time to time: expired state and forgotten violations are deleted.
+ * Regular upkeep: deletes expired state and forgotten violations.
  */
 @NullMarked
 package dev.ratelimit.upkeep;

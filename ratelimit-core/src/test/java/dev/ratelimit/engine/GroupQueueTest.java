@@ -204,7 +204,8 @@ class GroupQueueTest {
         awaitWaiting("queue-another");
         FutureTask<Answer> oneMore = submit(queue, "queue-one-more");
 
-        assertThatThrownBy(() -> oneMore.get(10, TimeUnit.SECONDS)).hasMessageContaining("1 requests are waiting");
+        assertThatThrownBy(() -> oneMore.get(10, TimeUnit.SECONDS))
+                .hasMessageContaining("1 requests are already waiting");
         lone.release();
         store.next().release();
         assertThat(another.get(10, TimeUnit.SECONDS).allowed()).isTrue();

@@ -10,8 +10,8 @@ import org.junit.jupiter.api.Test;
 class StoreHealthTest {
 
     private static final String DOWN =
-            "The store does not decide rate limits; on-failure applies to each request: the store did not answer in time";
-    private static final String UP = "The store decides rate limits again";
+            "Store unavailable; applying on-failure to each request: the store did not answer in time";
+    private static final String UP = "Store available again; deciding rate limits there";
 
     private final AtomicLong nanos = new AtomicLong();
     private final StoreHealth health = new StoreHealth(nanos::get);

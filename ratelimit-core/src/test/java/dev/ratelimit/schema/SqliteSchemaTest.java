@@ -169,9 +169,8 @@ class SqliteSchemaTest {
 
         assertThatThrownBy(() -> Schema.migrate(file))
                 .isInstanceOf(SchemaException.class)
-                .hasMessage("the SQLite file " + file.path() + " is at version 999, but this version of the library"
-                        + " knows none beyond " + Migrations.newest(DIALECT) + "; use a version of the library that is"
-                        + " as new as the newest that has run on this database");
+                .hasMessage("the SQLite file " + file.path() + " is at version 999, but this library supports"
+                        + " versions up to " + Migrations.newest(DIALECT) + "; upgrade the library");
         assertThat(Files.readAllBytes(file.path())).isEqualTo(bytes);
     }
 
@@ -216,8 +215,7 @@ class SqliteSchemaTest {
         for (int start = 1; start <= 2; start++) {
             assertThatThrownBy(() -> Schema.migrate(file))
                     .isInstanceOf(SchemaException.class)
-                    .hasMessageStartingWith(
-                            "the SQLite file " + file.path() + " could not be brought to the current version: ")
+                    .hasMessageStartingWith("the SQLite file " + file.path() + " could not be migrated: ")
                     .hasMessageContaining("table rate_limit_penalties already exists");
             assertThat(tables()).doesNotContain("rate_limits");
             assertThat(query(dataSource, "SELECT name FROM pragma_table_info('rate_limit_penalties')"))
@@ -229,6 +227,7 @@ class SqliteSchemaTest {
     void aDataSourceOfSqliteIsRefusedAsPostgres() {
         assertThatThrownBy(() -> Schema.migrate(dataSource, "public"))
                 .isInstanceOf(UnsupportedDatabaseException.class)
-                .hasMessage("the data source leads to SQLite; give the path of the file instead (SqliteFile.at)");
+                .hasMessage("the data source for rate limits leads to SQLite;"
+                        + " use PostgreSQL, or pass the path of the file instead (SqliteFile.at)");
     }
 }

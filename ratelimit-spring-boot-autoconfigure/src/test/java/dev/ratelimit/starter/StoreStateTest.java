@@ -26,8 +26,8 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 @ExtendWith(OutputCaptureExtension.class)
 class StoreStateTest {
 
-    private static final String DOWN = "The store does not decide rate limits";
-    private static final String UP = "The store decides rate limits again";
+    private static final String DOWN = "Store unavailable; applying on-failure";
+    private static final String UP = "Store available again; deciding rate limits there";
 
     /** The deadline is what it is by default. */
     private final ApplicationContextRunner application = new ApplicationContextRunner()

@@ -27,7 +27,7 @@ public enum DatabaseProduct {
         try (Connection connection = dataSource.getConnection()) {
             return of(connection);
         } catch (SQLException e) {
-            throw new LimitStoreException("the database cannot be asked what it is: " + e.getMessage(), e);
+            throw new LimitStoreException("cannot read the product and version of the database: " + e.getMessage(), e);
         }
     }
 
@@ -46,8 +46,22 @@ public enum DatabaseProduct {
                 return product;
             }
         }
-        throw new UnsupportedDatabaseException("rate limits cannot be kept in " + name + " " + version
-                + "; use PostgreSQL " + POSTGRESQL.oldest + " or later, or SQLite");
+        throw new UnsupportedDatabaseException("unsupported database " + name + " " + version + "; use PostgreSQL "
+                + POSTGRESQL.oldest + " or later, or SQLite");
+    }
+
+    /**
+     * Refuses a data source of another database than PostgreSQL.
+     *
+     * @param purpose the things that the database is for, such as "policies"
+     * @throws UnsupportedDatabaseException also if PostgreSQL is too old
+     */
+    public static void requirePostgres(DataSource dataSource, String purpose) {
+        DatabaseProduct product = of(dataSource);
+        if (product != POSTGRESQL) {
+            throw new UnsupportedDatabaseException("the data source for " + purpose + " leads to " + product
+                    + "; use PostgreSQL, or pass the path of the file instead (SqliteFile.at)");
+        }
     }
 
     @Override
@@ -57,8 +71,8 @@ public enum DatabaseProduct {
 
     void requireVersion(String version) {
         if (isOlder(version, oldest)) {
-            throw new UnsupportedDatabaseException("rate limits cannot be kept in " + productName + " " + version
-                    + "; use " + oldest + " or later: " + reason);
+            throw new UnsupportedDatabaseException(
+                    "unsupported database " + productName + " " + version + "; use " + oldest + " or later: " + reason);
         }
     }
 

@@ -1,5 +1,6 @@
 /**
- * What the stores in SQL databases share: which database it is, and how a row becomes a state.
+ * Shared parts of the stores in SQL databases: the supported products, the columns of a state, and the walk that prunes
+ * rows.
  */
 @NullMarked
 package dev.ratelimit.store.jdbc;

@@ -5,13 +5,14 @@ import dev.ratelimit.algorithm.Count;
 import java.util.List;
 
 /**
- * The part of PostgreSQL's admission statement that belongs to one algorithm: whether a row has room, and what is in it after
- * the charge. It is the only second form of the arithmetic, and it is optional: an algorithm without one is decided in Java.
+ * The part of PostgreSQL's admission statement that belongs to one algorithm: whether a row has room, and its columns
+ * after the charge. It is the only second form of the arithmetic, and it is optional: an algorithm without one is
+ * decided in Java.
  *
- * <p>The expressions may use {@code state}, the locked row; {@code excluded}, the row as it would be had there been none; and
- * {@code now}, with {@code clock}, {@code rate}, {@code size}, {@code capacity}. Two numbers of the limit that the excluded
- * row does not hold are written as {@code {rate}} and {@code {most}}, and the clock as {@code {clock}}. The locked row is
- * of the same algorithm, size and capacity as the excluded one.
+ * <p>The expressions may use {@code state}, the locked row, and {@code excluded}, the row as it would be inserted. They
+ * may also use {@code now}, with {@code clock}, {@code rate}, {@code size} and {@code capacity}. Two numbers of the
+ * limit that the excluded row does not hold are written as {@code {rate}} and {@code {most}}, and the clock as {@code
+ * {clock}}. The locked row is of the same algorithm, size and capacity as the excluded one.
  */
 interface AdmissionFragment {
 
@@ -36,7 +37,9 @@ interface AdmissionFragment {
     /** When the count is whole again, from the charged columns, such as {@code now.tokens}, and {@code now.start}. */
     String wholeAt();
 
-    /** The first moment, not before the row's last time, that has room. What has room once must have room later. */
+    /**
+     * The first moment, not before the row's last time, that has room. A row that has room must also have room later.
+     */
     String since();
 
     /** Whether it counts in windows: {@code now.start} is then the start of the window, else the clock. */

@@ -61,8 +61,8 @@ final class AdmissionLimits {
     }
 
     /**
-     * Those of the keys that are to be admitted. A key is left to the Java path if the statement could not find its limit,
-     * or if even an empty row may have no room for all that is taken.
+     * The limits of the keys to admit. A key is left to the Java path if the statement could not find its limit. So is
+     * a key whose demands may exceed even an empty row.
      *
      * @param expected the moment at which the statement is expected to run
      */

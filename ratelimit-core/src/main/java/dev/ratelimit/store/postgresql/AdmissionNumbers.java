@@ -25,7 +25,7 @@ record AdmissionNumbers(long size, long rate, long most, long origin, long until
         return new AdmissionNumbers(unitsPerPermit, rate, most, 0, Long.MAX_VALUE);
     }
 
-    /** Whether a new row surely has room for so many permits of those that the limit can grant. */
+    /** Whether a new row surely has room for these permits, which are no more than the capacity. */
     boolean fits(long permits) {
         return most == 0 || permits <= most / size;
     }

@@ -13,9 +13,9 @@ import java.util.stream.Collectors;
  * <ol>
  *   <li>Rows are taken in the order of their keys.
  *   <li>A key without a row gets one, charged at the clock that is read for it.
- *   <li>Otherwise the row is locked. The clock is read then: is it later than the first moment with room? That moment is
- *       known from the row alone, and what has room once has room later. So it does no harm that the clock is read again to
- *       write the row.
+ *   <li>Otherwise the row is locked. The clock is read then: is it later than the first moment with room? That moment
+ *       is known from the row alone, and a row that has room also has room later. So it does no harm that the clock is
+ *       read again to write the row.
  *   <li>Windows are those of the clock before the lock. A row is left alone if the next window has begun since; the clock
  *       that is written is cut to the window.
  *   <li>A row of another algorithm, size or capacity is left alone, as is one without room.

@@ -7,7 +7,7 @@ import dev.ratelimit.algorithm.LeakyBucket;
 import dev.ratelimit.algorithm.Log;
 import java.util.List;
 
-/** The token bucket upside down: the excluded row holds what is poured in. */
+/** The token bucket upside down: the excluded row holds the water that is poured in. */
 final class LeakyBucketFragment implements AdmissionFragment {
 
     @Override

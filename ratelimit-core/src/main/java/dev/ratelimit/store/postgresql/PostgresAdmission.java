@@ -62,17 +62,18 @@ final class PostgresAdmission {
             execute(connection, group, limits, transaction, reading, now);
             return;
         }
-        boolean ended = false;
+        boolean committed = false;
         try {
             execute(connection, group, limits, Transaction.BEGUN, reading, now);
             if (group.isWhole()) {
                 commit(connection);
-                ended = true;
+                committed = true;
+            } else {
+                PostgresConnections.rollBack(connection);
             }
         } finally {
-            if (!ended) {
+            if (!committed) {
                 limits.keys().forEach(PostgresKey::notAdmitted);
-                PostgresConnections.rollBack(connection);
             }
         }
     }

@@ -9,7 +9,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Connections for work that is one transaction, begun and ended by statements. */
+/**
+ * Runs work that is one transaction, or none. The statements of the work begin and end it, in as few round trips as they
+ * need; a transaction that failed is rolled back here.
+ */
 final class PostgresConnections {
 
     private static final Logger log = LoggerFactory.getLogger(PostgresConnections.class);
@@ -31,15 +34,30 @@ final class PostgresConnections {
         void on(Connection connection) throws SQLException;
     }
 
-    /** Does the work again where the database has undone all of it for reasons of its own. */
+    /** Runs the work, and runs it again if the database has undone all of it for reasons of its own. */
     void run(Work work) throws SQLException {
         for (int tries = 1; ; tries++) {
-            try (Connection connection = connect()) {
-                work.on(connection);
+            try {
+                runOnce(work);
                 return;
             } catch (SQLException e) {
                 if (tries >= mostTries(String.valueOf(e.getSQLState()))) {
                     throw e;
+                }
+            }
+        }
+    }
+
+    private void runOnce(Work work) throws SQLException {
+        try (Connection connection = connect()) {
+            boolean done = false;
+            try {
+                work.on(connection);
+                done = true;
+            } finally {
+                if (!done) {
+                    // The next user of the connection must not find a transaction on it.
+                    rollBack(connection);
                 }
             }
         }
@@ -76,7 +94,7 @@ final class PostgresConnections {
         try (Statement statement = connection.createStatement()) {
             statement.execute("ROLLBACK");
         } catch (SQLException e) {
-            log.debug("Rolling back failed; the connection is given up", e);
+            log.debug("Aborting a connection: its transaction could not be rolled back", e);
             abandon(connection);
         }
     }
@@ -85,7 +103,7 @@ final class PostgresConnections {
         try {
             connection.abort(Runnable::run);
         } catch (SQLException e) {
-            log.debug("Giving up a connection failed", e);
+            log.debug("Ignoring a failure to abort a connection", e);
         }
     }
 }

@@ -14,6 +14,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class PostgresDenials {
 
+    /**
+     * A key that had no room.
+     *
+     * @param hash that of the key
+     * @param until the first moment with room, absent other traffic
+     * @param blocked whether a penalty is the reason
+     */
+    record Denial(int hash, long until, boolean blocked) {}
+
     private static final int REMEMBERED = 1 << 12;
 
     private final AtomicReferenceArray<@Nullable Denial> byHash = new AtomicReferenceArray<>(REMEMBERED);

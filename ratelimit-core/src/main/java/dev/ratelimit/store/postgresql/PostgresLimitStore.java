@@ -96,7 +96,7 @@ public final class PostgresLimitStore implements LimitStore {
                 new PostgresStatements(schema, durable, atLeastAMilli(longest.dividedBy(2)), longest, clock != null);
         this.admission = new PostgresAdmission(statements);
         this.locking = new PostgresLocking(statements, clock);
-        this.pruning = new PostgresPruning(dataSource, schema);
+        this.pruning = new PostgresPruning(new PostgresConnections(dataSource, null), schema);
         this.time = new PostgresTime(clock);
     }
 
@@ -105,18 +105,18 @@ public final class PostgresLimitStore implements LimitStore {
     }
 
     /**
-     * This store, for callers that wait no longer than that. A decision waits for a row that somebody else holds for half
-     * of it at most. A connection that has not answered for much longer is given up: not sooner, since the database may
-     * have decided, and a busy machine may be slow to say so.
+     * This store, for callers with that deadline. A decision waits at most half of it for a row that another
+     * transaction holds. A connection is aborted if it is silent for much longer than the deadline. It is not aborted
+     * sooner: the database may have decided, and a busy machine may be slow to reply.
      */
     public PostgresLimitStore withDeadline(Duration time) {
         return new PostgresLimitStore(dataSource, schema, clock, time, durable, fragments);
     }
 
     /**
-     * This store, whose commits do not wait for the disk. A crash of the database may then lose the decisions of its last
-     * moments (three times {@code wal_writer_delay}, 0.6 seconds by default): the same permits can be granted again.
-     * Nothing else is lost, and nothing is damaged. It is set per transaction.
+     * This store, whose commits do not wait for the disk. A crash of the database may then lose its last decisions, so
+     * that the same permits are granted again. The loss spans at most three times {@code wal_writer_delay}, 0.6 seconds
+     * by default. Nothing else is lost, and nothing is damaged. It is set per transaction.
      */
     public PostgresLimitStore withoutWaitingForTheDisk() {
         return new PostgresLimitStore(dataSource, schema, clock, deadline, false, fragments);
@@ -142,11 +142,11 @@ public final class PostgresLimitStore implements LimitStore {
                 Statement statement = connection.createStatement();
                 ResultSet encoding = statement.executeQuery("SHOW server_encoding")) {
             if (encoding.next() && !"UTF8".equals(encoding.getString(1))) {
-                throw new UnsupportedDatabaseException("rate limits cannot be kept in a database with the encoding "
-                        + encoding.getString(1) + "; use one with the encoding UTF8");
+                throw new UnsupportedDatabaseException("unsupported database encoding " + encoding.getString(1)
+                        + "; use a database with encoding UTF8");
             }
         } catch (SQLException e) {
-            throw new LimitStoreException("PostgreSQL cannot be asked for its encoding: " + e.getMessage(), e);
+            throw new LimitStoreException("cannot read the encoding of the database: " + e.getMessage(), e);
         }
     }
 
@@ -165,7 +165,7 @@ public final class PostgresLimitStore implements LimitStore {
     }
 
     /**
-     * Decides by the statement, or by reading, what can be decided so.
+     * Decides as many operations as possible by the statement, or by reading.
      *
      * @return whether that has not waited for the disk, since more is to follow
      */
@@ -270,7 +270,7 @@ public final class PostgresLimitStore implements LimitStore {
         return pruning.step(now(), keepMicros);
     }
 
-    /** The data source belongs to whoever made it. */
+    /** The data source belongs to its creator. */
     @Override
     public void close() {}
 }

@@ -35,22 +35,14 @@ final class PostgresLocking {
     List<Answer> decide(Connection connection, List<Operation> group, boolean afterOthers) throws SQLException {
         List<StateKey> keys = keys(group);
         PostgresRows rows = new PostgresRows();
-        boolean ended = false;
-        try {
-            long now = beginAndLock(connection, rows, keys, countsViolations(group));
-            if (rows.size() < keys.size()) {
-                PostgresConnections.rollBack(connection);
-                now = beginAndMake(connection, rows, keys);
-            }
-            List<Answer> answers = new GroupArithmetic(rows, now).decide(group);
-            end(connection, rows, afterOthers);
-            ended = true;
-            return answers;
-        } finally {
-            if (!ended) {
-                PostgresConnections.rollBack(connection);
-            }
+        long now = beginAndLock(connection, rows, keys, countsViolations(group));
+        if (rows.size() < keys.size()) {
+            PostgresConnections.rollBack(connection);
+            now = beginAndMake(connection, rows, keys);
         }
+        List<Answer> answers = new GroupArithmetic(rows, now).decide(group);
+        end(connection, rows, afterOthers);
+        return answers;
     }
 
     private static boolean countsViolations(List<Operation> group) {
@@ -136,7 +128,7 @@ final class PostgresLocking {
         }
     }
 
-    /** The keys that somebody else holds; all of them if none is seen to be held. */
+    /** The keys that another transaction holds; all keys if none is found to be held. */
     Set<StateKey> lockedKeys(Connection connection, List<Operation> group) throws SQLException {
         List<StateKey> keys = keys(group);
         Set<StateKey> locked = found(connection, statements.existing, keys);

@@ -2,133 +2,106 @@ package dev.ratelimit.store.postgresql;
 
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.Pruned;
-import dev.ratelimit.store.Pruned.Progress;
+import dev.ratelimit.store.jdbc.PruningWalk;
+import dev.ratelimit.store.jdbc.PruningWalk.Step;
+import dev.ratelimit.store.jdbc.PruningWalk.Table;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.sql.Types;
-import java.time.Duration;
-import javax.sql.DataSource;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Walks over the pages of the tables, so many a step: expiry has no index, since an index on a column that decisions
- * change would end HOT updates. Rows that somebody holds are live and are passed over.
+ * Walks over the tables in the order of their pages. Expiry has no index: an index on a column that decisions change would
+ * end HOT updates. Rows that are locked are live and are skipped. Thread-safe.
  */
 final class PostgresPruning {
 
     private static final int PAGES_PER_STEP = 16;
-    private static final Duration LONGEST_WAIT = Duration.ofMillis(20);
     private static final String LOCK_NOT_AVAILABLE = "55P03";
 
-    private enum Table {
-        STATES("rate_limits", "expires_at"),
-        PENALTIES("rate_limit_penalties", "forget_at");
+    private static final String PAGES = """
+            SELECT pg_relation_size('"%s".%s') / current_setting('block_size')::bigint
+            """;
 
-        private final String table;
-        private final String expiry;
-
-        Table(String table, String expiry) {
-            this.table = table;
-            this.expiry = expiry;
-        }
-
-        String pages(String schema) {
-            return """
-                    SELECT pg_relation_size('"%s".%s') / current_setting('block_size')::bigint
-                    """.formatted(schema, table);
-        }
-
-        String delete(String schema) {
-            return """
-                    WITH deleted AS (
-                        DELETE FROM "%1$s".%2$s
-                        WHERE ctid = ANY (ARRAY(
-                            SELECT ctid FROM "%1$s".%2$s
-                            WHERE ctid >= format('(%%s,0)', ?::bigint)::tid AND ctid < format('(%%s,0)', ?::bigint)::tid
-                              AND %3$s
-                                < coalesce(?::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) - ?
-                            FOR UPDATE SKIP LOCKED))
-                        RETURNING 1)
-                    SELECT (SELECT count(*) FROM deleted), count(*) FROM "%1$s".%2$s
+    private static final String DELETE = """
+            BEGIN ISOLATION LEVEL READ COMMITTED;
+            SET LOCAL lock_timeout = '20ms';
+            WITH deleted AS (
+                DELETE FROM "%1$s".%2$s
+                WHERE ctid = ANY (ARRAY(
+                    SELECT ctid FROM "%1$s".%2$s
                     WHERE ctid >= format('(%%s,0)', ?::bigint)::tid AND ctid < format('(%%s,0)', ?::bigint)::tid
-                    """.formatted(schema, table, expiry);
-        }
-    }
+                      AND %3$s
+                        < coalesce(?::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) - ?
+                    FOR UPDATE SKIP LOCKED))
+                RETURNING 1)
+            SELECT (SELECT count(*) FROM deleted), count(*) FROM "%1$s".%2$s
+            WHERE ctid >= format('(%%s,0)', ?::bigint)::tid AND ctid < format('(%%s,0)', ?::bigint)::tid;
+            COMMIT
+            """;
 
-    private final DataSource dataSource;
+    private final PostgresConnections connections;
     private final String schema;
-    private Table table = Table.STATES;
-    private long page;
+    private final PruningWalk<Long> walk = new PruningWalk<>(0L);
 
-    PostgresPruning(DataSource dataSource, String schema) {
-        this.dataSource = dataSource;
+    PostgresPruning(PostgresConnections connections, String schema) {
+        this.connections = connections;
         this.schema = schema;
     }
 
-    /** Rows. */
-    private record Step(long deleted, long lookedAt) {
-
-        static final Step GIVEN_UP = new Step(0, 0);
-    }
-
+    /**
+     * @param now the time, if it is given
+     */
     synchronized Pruned step(@Nullable Long now, long keepMicros) {
-        try (Connection connection = dataSource.getConnection()) {
-            if (!connection.getAutoCommit()) {
-                connection.setAutoCommit(true);
-            }
-            if (page >= pages(connection)) {
-                boolean finished = table == Table.PENALTIES;
-                table = finished ? Table.STATES : Table.PENALTIES;
-                page = 0;
-                return new Pruned(0, 0, finished ? Progress.FINISHED : Progress.MORE);
-            }
-            Step step = delete(connection, now, keepMicros);
-            page += PAGES_PER_STEP;
-            Progress more = Pruned.more(step.deleted(), step.lookedAt());
-            return table == Table.STATES ? new Pruned(step.deleted(), 0, more) : new Pruned(0, step.deleted(), more);
+        try {
+            return walk.step((table, page) -> {
+                AtomicReference<@Nullable Step<Long>> step = new AtomicReference<>();
+                connections.run(connection -> step.set(step(connection, table, page, now, keepMicros)));
+                return step.get();
+            });
         } catch (SQLException e) {
             throw new LimitStoreException("PostgreSQL could not be pruned: " + e.getMessage(), e);
         }
     }
 
-    private long pages(Connection connection) throws SQLException {
-        try (PreparedStatement select = connection.prepareStatement(table.pages(schema));
+    /**
+     * Rows are locked in the order of their pages, but decisions lock them in the order of their keys. So a step must not
+     * wait for a decision while it holds rows that another decision waits for. Locked rows are skipped; but PostgreSQL
+     * still waits for a row that was just written. Then the step is given up, long before a deadlock would be detected.
+     */
+    private @Nullable Step<Long> step(
+            Connection connection, Table table, long page, @Nullable Long now, long keepMicros) throws SQLException {
+        if (page >= pages(connection, table)) {
+            return null;
+        }
+        try {
+            return delete(connection, table, page, now, keepMicros);
+        } catch (SQLException e) {
+            if (LOCK_NOT_AVAILABLE.equals(e.getSQLState())) {
+                PostgresConnections.rollBack(connection);
+                return new Step<>(0, 0, page + PAGES_PER_STEP);
+            }
+            throw e;
+        }
+    }
+
+    private long pages(Connection connection, Table table) throws SQLException {
+        try (PreparedStatement select = connection.prepareStatement(PAGES.formatted(schema, table.tableName()));
                 ResultSet row = select.executeQuery()) {
             return row.next() ? row.getLong(1) : 0;
         }
     }
 
-    /**
-     * Rows are locked in the order of their pages, decisions lock them in the order of their keys: so nothing here may wait
-     * for a decision while it holds rows that another decision waits for. Rows that are locked are skipped; but where a
-     * row has just been written, PostgreSQL waits all the same. Then the step is given up, long before a deadlock could be
-     * found.
-     */
-    private Step delete(Connection connection, @Nullable Long now, long keepMicros) throws SQLException {
-        connection.setAutoCommit(false);
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("SET LOCAL lock_timeout = " + LONGEST_WAIT.toMillis());
-            Step step = deleteExpired(connection, now, keepMicros);
-            connection.commit();
-            return step;
-        } catch (SQLException e) {
-            connection.rollback();
-            if (LOCK_NOT_AVAILABLE.equals(e.getSQLState())) {
-                return Step.GIVEN_UP;
-            }
-            throw e;
-        } finally {
-            connection.setAutoCommit(true);
-        }
-    }
-
-    private Step deleteExpired(Connection connection, @Nullable Long now, long keepMicros) throws SQLException {
-        try (PreparedStatement delete = connection.prepareStatement(table.delete(schema))) {
+    private Step<Long> delete(Connection connection, Table table, long page, @Nullable Long now, long keepMicros)
+            throws SQLException {
+        long end = page + PAGES_PER_STEP;
+        try (PreparedStatement delete =
+                connection.prepareStatement(DELETE.formatted(schema, table.tableName(), table.expiryColumn()))) {
             delete.setLong(1, page);
-            delete.setLong(2, page + PAGES_PER_STEP);
+            delete.setLong(2, end);
             if (now == null) {
                 delete.setNull(3, Types.BIGINT);
             } else {
@@ -136,10 +109,13 @@ final class PostgresPruning {
             }
             delete.setLong(4, keepMicros);
             delete.setLong(5, page);
-            delete.setLong(6, page + PAGES_PER_STEP);
-            try (ResultSet row = delete.executeQuery()) {
+            delete.setLong(6, end);
+            delete.execute();
+            delete.getMoreResults(); // after the result of BEGIN
+            delete.getMoreResults(); // after that of the setting
+            try (ResultSet row = delete.getResultSet()) {
                 row.next();
-                return new Step(row.getLong(1), row.getLong(2));
+                return new Step<>(row.getLong(1), row.getLong(2), end);
             }
         }
     }

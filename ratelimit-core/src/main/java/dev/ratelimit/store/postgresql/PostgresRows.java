@@ -20,7 +20,7 @@ import java.util.Set;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
-/** The rows of a group, as they were read, and what the group changes of them. Not thread-safe. */
+/** The rows of a group, as they were read, and their changes by the group. Not thread-safe. */
 final class PostgresRows implements GroupArithmetic.Rows {
 
     private static final int NUMBERS = 10;
@@ -139,7 +139,7 @@ final class PostgresRows implements GroupArithmetic.Rows {
         return changedStates.containsKey(key) || changedViolations.containsKey(key) || removed.contains(key);
     }
 
-    /** The statements that write what has changed. */
+    /** The statements that write the changed rows. */
     String statements(PostgresStatements sql) {
         StringBuilder all = new StringBuilder();
         if (!removed.isEmpty()) {

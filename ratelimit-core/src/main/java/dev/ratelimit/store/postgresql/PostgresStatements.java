@@ -50,7 +50,7 @@ final class PostgresStatements {
             ) state
             """;
 
-    /** Not joined to the locked rows: it must see what was committed while they were waited for. */
+    /** Not joined to the locked rows: it must see rows that were committed during the wait for the locks. */
     private static final String READ_PENALTIES = """
             SELECT key.number, penalty.*
             FROM unnest(?::text[], ?::text[]) WITH ORDINALITY AS key (subject, resource, number)
@@ -62,7 +62,7 @@ final class PostgresStatements {
             ) penalty
             """;
 
-    /** Locks the rows, and makes those that do not exist. Where the row exists, nothing of it is changed. */
+    /** Locks the rows, and inserts missing ones. An existing row is not changed. */
     private static final String MAKE = """
             INSERT INTO "%1$s".rate_limits AS state (user_id, resource)
             SELECT key.subject, key.resource
@@ -141,7 +141,7 @@ final class PostgresStatements {
             WHERE row.user_id = key.subject AND row.resource = key.resource
             """;
 
-    /** The rows that nobody else holds; the others are passed over. */
+    /** The rows that no other transaction holds; the others are skipped. */
     private static final String FREE = """
             SELECT state.user_id, state.resource
             FROM unnest(?::text[], ?::text[]) AS key (subject, resource)
@@ -185,7 +185,7 @@ final class PostgresStatements {
     final String existing;
 
     /**
-     * @param lockTimeout how long to wait for a row that somebody else holds
+     * @param lockTimeout how long to wait for a row that another transaction holds
      * @param idleTimeout how long a transaction may be left alone by this process before the database ends it
      * @param onGivenClock whether the time is a parameter instead of the clock of the database
      */
@@ -213,7 +213,7 @@ final class PostgresStatements {
     }
 
     /**
-     * The statement that admits what has room.
+     * The statement that admits keys with room.
      *
      * @param leftOpen whether its transaction is left open for a while
      * @param reads whether {@link #read} follows in the same transaction

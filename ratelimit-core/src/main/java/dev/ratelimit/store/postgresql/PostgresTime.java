@@ -4,7 +4,7 @@ import dev.ratelimit.Micros;
 import java.time.InstantSource;
 import org.jspecify.annotations.Nullable;
 
-/** Says what the clock of the database most likely shows. Safe for use by many threads. */
+/** Estimates the clock of the database. Safe for use by many threads. */
 final class PostgresTime {
 
     private final InstantSource machine;

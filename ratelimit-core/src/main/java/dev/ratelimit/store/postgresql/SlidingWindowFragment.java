@@ -10,7 +10,7 @@ import java.util.List;
 /** A row of the window before counts as the previous one. */
 final class SlidingWindowFragment implements AdmissionFragment {
 
-    /** When so many of the previous window have faded to the room. The product may not fit into 64 bits. */
+    /** The moment at which the previous window has faded to the room. The product may not fit into 64 bits. */
     private static final String FADED = """
             excluded.window_start + excluded.window_size
                 - CASE WHEN %1$s <= 9223372036854775807 / excluded.window_size

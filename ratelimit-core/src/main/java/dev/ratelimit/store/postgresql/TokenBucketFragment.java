@@ -7,7 +7,7 @@ import dev.ratelimit.algorithm.Log;
 import dev.ratelimit.algorithm.TokenBucket;
 import java.util.List;
 
-/** A full bucket holds {@code capacity * size} units; what the excluded row lacks of that is what is taken. */
+/** A full bucket holds {@code capacity * size} units. The excluded row lacks the units that are taken. */
 final class TokenBucketFragment implements AdmissionFragment {
 
     @Override

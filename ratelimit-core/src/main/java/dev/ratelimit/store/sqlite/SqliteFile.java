@@ -23,8 +23,8 @@ import org.sqlite.SQLiteDataSource;
 import org.sqlite.SQLiteOpenMode;
 
 /**
- * An SQLite file that several processes may share: created with rights for its owner only, in WAL mode, with a busy
- * timeout set before anything else is asked of it.
+ * An SQLite file that several processes may share. It is created with rights for its owner only, and in WAL mode. Every
+ * connection has a busy timeout.
  */
 public final class SqliteFile {
 
@@ -43,8 +43,8 @@ public final class SqliteFile {
     private static final int CACHE_KIBIBYTES = 32 * 1024;
 
     /**
-     * Of a new file: half of what is usual. A decision writes a page for each row, most of which it has not changed. A still
-     * smaller page could not hold a row with a long subject, which then takes two, as one with a long log does already.
+     * The page size of a new file: half of the default. A decision writes a whole page for each row. A still smaller
+     * page could not hold a row with a long subject, which then takes two, as one with a long log does already.
      */
     private static final int PAGE_BYTES = 2_048;
 
@@ -109,7 +109,7 @@ public final class SqliteFile {
                 synchronous == Synchronous.FULL
                         ? SQLiteConfig.SynchronousMode.FULL
                         : SQLiteConfig.SynchronousMode.NORMAL);
-        // Whoever finds no file must not make one: it would be empty, and open to everybody.
+        // A connection must not create a missing file: it would be empty, and readable by everybody.
         config.resetOpenMode(SQLiteOpenMode.CREATE);
         SQLiteDataSource dataSource = new SQLiteDataSource(config);
         // as a URI, so that a '?' in the path does not begin the settings of the driver

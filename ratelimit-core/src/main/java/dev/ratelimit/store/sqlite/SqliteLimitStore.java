@@ -21,10 +21,10 @@ import org.jspecify.annotations.Nullable;
  * {@code dev.ratelimit.schema}.
  *
  * <ol>
- *   <li>{@code BEGIN IMMEDIATE}: from here on nobody else writes.
+ *   <li>{@code BEGIN IMMEDIATE}: from here on no other process writes.
  *   <li>The clock is read.
  *   <li>The rows of the group are read as they are needed, and decided in Java.
- *   <li>What has changed is written.
+ *   <li>Changed rows are written.
  *   <li>{@code COMMIT}.
  * </ol>
  *

@@ -1,8 +1,10 @@
 package dev.ratelimit.store.sqlite;
 
 import dev.ratelimit.store.Pruned;
-import dev.ratelimit.store.Pruned.Progress;
 import dev.ratelimit.store.StateKey;
+import dev.ratelimit.store.jdbc.PruningWalk;
+import dev.ratelimit.store.jdbc.PruningWalk.Step;
+import dev.ratelimit.store.jdbc.PruningWalk.Table;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -13,62 +15,47 @@ import org.sqlite.SQLiteErrorCode;
 import org.sqlite.SQLiteException;
 
 /**
- * Walks over the tables in the order of their keys, so few rows a step that a group of requests hardly notices. Not
+ * Walks over the tables in the order of their keys. A step is so short that a group of requests hardly notices it. Not
  * thread-safe.
  */
 final class SqlitePruning {
 
     private static final int ROWS_PER_STEP = 50;
 
-    private enum Table {
-        STATES("rate_limits", "expires_at"),
-        PENALTIES("rate_limit_penalties", "forget_at");
+    private static final String LAST_KEY_OF_STEP = """
+            SELECT user_id, resource
+            FROM (SELECT user_id, resource FROM %s
+                  WHERE (user_id, resource) > (?, ?)
+                  ORDER BY user_id, resource
+                  LIMIT %d)
+            ORDER BY user_id DESC, resource DESC
+            LIMIT 1
+            """;
 
-        private final String lastKeyOfStep;
-        private final String delete;
+    private static final String DELETE = """
+            DELETE FROM %s
+            WHERE (user_id, resource) > (?, ?) AND (user_id, resource) <= (?, ?) AND %s < ?
+            """;
 
-        Table(String table, String expiry) {
-            this.lastKeyOfStep = """
-                    SELECT user_id, resource
-                    FROM (SELECT user_id, resource FROM %s
-                          WHERE (user_id, resource) > (?, ?)
-                          ORDER BY user_id, resource
-                          LIMIT %d)
-                    ORDER BY user_id DESC, resource DESC
-                    LIMIT 1
-                    """.formatted(table, ROWS_PER_STEP);
-            this.delete = """
-                    DELETE FROM %s
-                    WHERE (user_id, resource) > (?, ?) AND (user_id, resource) <= (?, ?) AND %s < ?
-                    """.formatted(table, expiry);
-        }
-    }
-
-    private static final StateKey BEGINNING = new StateKey("", "");
-
-    private Table table = Table.STATES;
-    private StateKey after = BEGINNING;
+    private final PruningWalk<StateKey> walk = new PruningWalk<>(new StateKey("", ""));
 
     /**
-     * @param connection the one that decides, too: what another one writes would empty its cache
+     * @param connection the one that also decides: writes of another connection would empty its cache
      * @throws SQLException also if another process is writing
      */
     Pruned step(Connection connection, long before) throws SQLException {
-        StateKey last = lastKeyOfStep(connection);
-        if (last == null) {
-            boolean finished = table == Table.PENALTIES;
-            table = finished ? Table.STATES : Table.PENALTIES;
-            after = BEGINNING;
-            return new Pruned(0, 0, finished ? Progress.FINISHED : Progress.MORE);
-        }
-        long deleted = delete(connection, last, before);
-        after = last;
-        Progress more = Pruned.more(deleted, ROWS_PER_STEP);
-        return table == Table.STATES ? new Pruned(deleted, 0, more) : new Pruned(0, deleted, more);
+        return walk.step((table, after) -> {
+            StateKey last = lastKeyOfStep(connection, table, after);
+            return last == null
+                    ? null
+                    : new Step<>(delete(connection, table, after, last, before), ROWS_PER_STEP, last);
+        });
     }
 
-    private @Nullable StateKey lastKeyOfStep(Connection connection) throws SQLException {
-        try (PreparedStatement select = connection.prepareStatement(table.lastKeyOfStep)) {
+    private static @Nullable StateKey lastKeyOfStep(Connection connection, Table table, StateKey after)
+            throws SQLException {
+        try (PreparedStatement select =
+                connection.prepareStatement(LAST_KEY_OF_STEP.formatted(table.tableName(), ROWS_PER_STEP))) {
             select.setString(1, after.subject());
             select.setString(2, after.limit());
             try (ResultSet row = select.executeQuery()) {
@@ -77,9 +64,11 @@ final class SqlitePruning {
         }
     }
 
-    private long delete(Connection connection, StateKey last, long before) throws SQLException {
+    private static long delete(Connection connection, Table table, StateKey after, StateKey last, long before)
+            throws SQLException {
         try (Statement transaction = connection.createStatement();
-                PreparedStatement delete = connection.prepareStatement(table.delete)) {
+                PreparedStatement delete =
+                        connection.prepareStatement(DELETE.formatted(table.tableName(), table.expiryColumn()))) {
             delete.setString(1, after.subject());
             delete.setString(2, after.limit());
             delete.setString(3, last.subject());
@@ -92,7 +81,7 @@ final class SqlitePruning {
         }
     }
 
-    /** Busy or locked, for whatever of SQLite's extended reasons. */
+    /** Busy or locked, for any of SQLite's extended reasons. */
     static boolean isBusy(SQLException e) {
         if (!(e instanceof SQLiteException sqlite)) {
             return false;

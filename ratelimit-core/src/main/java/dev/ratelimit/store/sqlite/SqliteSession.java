@@ -57,7 +57,8 @@ final class SqliteSession implements GroupArithmetic.Rows {
                 expires_at = excluded.expires_at
             """;
 
-    // What most decisions change of a row that exists. Every value that is bound or read is a call into native code.
+    // The columns that most decisions change in an existing row. Every value that is bound or read is a call into
+    // native code.
 
     private static final String WRITE_BUCKET = """
             UPDATE rate_limits
@@ -125,7 +126,7 @@ final class SqliteSession implements GroupArithmetic.Rows {
     /** Those that ask for several rows, by how many. */
     private final Map<Integer, PreparedStatement> selectStates = new HashMap<>();
 
-    /** The rows as they are in the file; what does not exist there is not in here. */
+    /** The rows as they are in the file, without those that do not exist there. */
     private final Map<StateKey, State> stored = new HashMap<>();
 
     private final Map<StateKey, State> read = new HashMap<>();
@@ -369,12 +370,12 @@ final class SqliteSession implements GroupArithmetic.Rows {
         changed.remove(key);
     }
 
-    /** Closing the connection rolls back what was not committed. */
+    /** Closing the connection rolls back an open transaction. */
     void close() {
         try {
             connection.close();
         } catch (SQLException e) {
-            log.debug("Closing a connection to SQLite failed", e);
+            log.debug("Ignoring a failure to close an SQLite connection", e);
         }
     }
 }

@@ -50,7 +50,7 @@ class DatabaseProductTest {
     void anOlderSqliteIsRefused(String version) {
         assertThatThrownBy(() -> DatabaseProduct.of(database("SQLite", version)))
                 .isInstanceOf(UnsupportedDatabaseException.class)
-                .hasMessage("rate limits cannot be kept in SQLite " + version
+                .hasMessage("unsupported database SQLite " + version
                         + "; use 3.51.3 or later: older ones can lose committed changes in WAL mode");
     }
 
@@ -59,14 +59,14 @@ class DatabaseProductTest {
     void anOlderPostgresIsRefused(String version) {
         assertThatThrownBy(() -> DatabaseProduct.of(database("PostgreSQL", version)))
                 .isInstanceOf(UnsupportedDatabaseException.class)
-                .hasMessage("rate limits cannot be kept in PostgreSQL " + version
+                .hasMessage("unsupported database PostgreSQL " + version
                         + "; use 14 or later: older ones are no longer maintained");
     }
 
     @Test
     void anUnknownProductIsRefusedByName() {
         DataSource mysql = database("MySQL", "8.4");
-        String message = "rate limits cannot be kept in MySQL 8.4; use PostgreSQL 14 or later, or SQLite";
+        String message = "unsupported database MySQL 8.4; use PostgreSQL 14 or later, or SQLite";
 
         assertThatThrownBy(() -> DatabaseProduct.of(mysql))
                 .isInstanceOf(UnsupportedDatabaseException.class)
@@ -82,7 +82,7 @@ class DatabaseProductTest {
 
         assertThatThrownBy(() -> DatabaseProduct.of(down))
                 .isInstanceOf(LimitStoreException.class)
-                .hasMessage("the database cannot be asked what it is: getConnection is not there");
+                .hasMessage("cannot read the product and version of the database: getConnection is not there");
     }
 
     /** A database that says it is this, and nothing else. */

@@ -17,8 +17,10 @@ import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.LimitStoreContract;
 import dev.ratelimit.store.LimitStoreException;
+import dev.ratelimit.store.LockedKeysException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Pruned;
+import dev.ratelimit.store.StateKey;
 import dev.ratelimit.testing.TestStores;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.lang.reflect.Method;
@@ -189,6 +191,37 @@ class PostgresLimitStoreTest extends LimitStoreContract {
             }
             CompletableFuture.allOf(callers.toArray(CompletableFuture[]::new)).get(60, TimeUnit.SECONDS);
             assertThat(admitted).hasValue(100);
+        }
+    }
+
+    /** Under another isolation than read committed, the statement begins a transaction of its own. */
+    @ParameterizedTest
+    @ValueSource(strings = {"read committed", "repeatable read"})
+    void failedGroupLeavesNoTransactionOnItsConnection(String isolation) throws Exception {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(TestPostgres.instance().jdbcUrl());
+        config.setMaximumPoolSize(1);
+        config.setConnectionInitSql("SET default_transaction_isolation = '" + isolation + "'");
+        Limit limit = Limit.named("held-up")
+                .algorithm(new FixedWindow(9, Duration.ofDays(365)))
+                .build();
+        List<Operation> group =
+                List.of(new Operation(Operation.Kind.DECIDE, List.of(new Operation.Demand(ALICE, limit, 1))));
+        try (HikariDataSource pool = new HikariDataSource(config);
+                Connection holder = TestPostgres.instance().dataSource().getConnection();
+                Statement statement = holder.createStatement()) {
+            PostgresLimitStore onlyConnection =
+                    new PostgresLimitStore(pool, SCHEMA).withDeadline(Duration.ofMillis(100));
+            onlyConnection.decide(group);
+            holder.setAutoCommit(false);
+            statement.execute("SELECT 1 FROM " + SCHEMA + ".rate_limits FOR UPDATE");
+
+            LockedKeysException locked =
+                    catchThrowableOfType(LockedKeysException.class, () -> onlyConnection.decide(group));
+            holder.rollback();
+
+            assertThat(locked.keys()).containsExactly(StateKey.of(ALICE, limit.name()));
+            assertThat(onlyConnection.decide(group).get(0).first().remaining()).isEqualTo(7);
         }
     }
 

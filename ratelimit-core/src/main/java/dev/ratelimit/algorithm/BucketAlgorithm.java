@@ -1,0 +1,57 @@
+package dev.ratelimit.algorithm;
+
+import dev.ratelimit.Micros;
+import dev.ratelimit.Rate;
+import dev.ratelimit.Require;
+import java.time.Duration;
+
+/**
+ * An algorithm with a bucket whose level changes at a constant rate. With a rate of {@code p} permits in {@code P}
+ * microseconds, a permit is {@code P} units. A microsecond changes the level by {@code p} units, so nothing is ever
+ * rounded.
+ */
+abstract class BucketAlgorithm extends CountingAlgorithm {
+
+    final long capacity;
+    final Rate rate;
+    final long unitsPerPermit;
+    final long unitsPerMicro;
+
+    /** The level of a full bucket, in units. */
+    final long full;
+
+    /**
+     * @param property the name of the capacity in configuration
+     */
+    BucketAlgorithm(AlgorithmType type, String numbers, String property, long capacity, Rate rate) {
+        super(type, numbers);
+        Require.number(property, capacity);
+        Require.units(property, capacity, rate);
+        this.capacity = capacity;
+        this.rate = rate;
+        this.unitsPerPermit = Micros.of(rate.per());
+        this.unitsPerMicro = rate.permits();
+        this.full = capacity * unitsPerPermit;
+    }
+
+    @Override
+    public final long capacity() {
+        return capacity;
+    }
+
+    @Override
+    public final String counting() {
+        return name();
+    }
+
+    /** The time in which an empty bucket fills, or a full one drains. */
+    @Override
+    public final Duration window() {
+        return Micros.toDuration(full / unitsPerMicro);
+    }
+
+    @Override
+    final Count uncharge(Count count, long now, long cost) {
+        return charge(count, now, -cost);
+    }
+}
