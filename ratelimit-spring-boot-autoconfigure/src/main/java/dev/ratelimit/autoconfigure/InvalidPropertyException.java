@@ -17,7 +17,7 @@ final class InvalidPropertyException extends InvalidSettingException {
         super(null, property, mistake);
     }
 
-    /** Makes a part of the properties that stand under this prefix, and says of a refused one where it stands. */
+    /** Makes a part of the properties under this prefix. The exception of an invalid one names its full property. */
     static <T> T under(String prefix, Supplier<T> part) {
         try {
             return part.get();

@@ -348,7 +348,7 @@ class RateLimitAutoConfigurationTest {
                     FailureAnalysis analysis = new StoreFailureAnalyzer().analyze(context.getStartupFailure());
                     assertThat(analysis).isNotNull();
                     assertThat(analysis.getDescription())
-                            .startsWith("The store of rate limits cannot be opened: the SQLite file ")
+                            .startsWith("The rate limit store cannot be opened: the SQLite file ")
                             .contains("missing/limits.db")
                             .endsWith("choose a path in a folder that exists and that this process may write to");
                     assertThat(analysis.getAction()).contains("ratelimit.store.sqlite.path");
