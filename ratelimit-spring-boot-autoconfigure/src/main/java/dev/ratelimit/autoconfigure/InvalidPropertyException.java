@@ -4,7 +4,7 @@ import dev.ratelimit.InvalidSettingException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A property that cannot be right, by its full name. */
+/** An invalid property, by its full name. */
 final class InvalidPropertyException extends InvalidSettingException {
 
     private static final long serialVersionUID = 1L;

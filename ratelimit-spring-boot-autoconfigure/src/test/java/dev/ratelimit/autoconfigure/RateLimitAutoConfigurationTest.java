@@ -334,7 +334,7 @@ class RateLimitAutoConfigurationTest {
                     FailureAnalysis analysis = new ConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
                     assertThat(analysis).isNotNull();
                     assertThat(analysis.getDescription())
-                            .isEqualTo("The configuration of rate limits cannot be right:\n\n    Property: " + property
+                            .isEqualTo("Invalid rate limit configuration:\n\n    Property: " + property
                                     + "\n    Value: " + value);
                     assertThat(analysis.getAction()).isEqualTo(action);
                 });
