@@ -75,7 +75,7 @@ let counting = [];
 let asked = 0;
 let nextUsage = null;
 
-// What can be pressed
+// The buttons
 
 function field(id, label, type, value) {
   return make('label', {}, label,
@@ -249,7 +249,7 @@ function fail(endpoint, error) {
   remaining = null;
 }
 
-/** What was shown goes to the top of what came before. */
+/** Moves the last answer to the top of the earlier ones. */
 function remember() {
   if (byId('result').hidden) {
     return;
@@ -290,7 +290,7 @@ const remain = () => (remaining === 0
 
 const secondsUntil = moment => Math.max(0, Math.ceil((moment - now()) / 1000));
 
-// What remains
+// The remainder
 
 /** Asking costs nothing, so it is done after each press, and when the first of the countdowns ends. */
 async function showUsage() {

@@ -24,7 +24,7 @@ public interface Algorithm {
     /** A sentence for the client that was denied. */
     String sentence();
 
-    /** Whether an admitted request is told to wait for its turn. */
+    /** Whether an admitted request may have to wait for its turn. */
     default boolean givesTurns() {
         return false;
     }

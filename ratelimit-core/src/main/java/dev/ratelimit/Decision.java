@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param outcome how it came out
  * @param allowed whether the request may pass; with an outcome that no limit decided, what the failure policy says
  * @param atMicros when it was decided, by the clock of the store: see {@link #at()}
- * @param limits what each limit said, in the order of the request; empty if no limit decided. A request that is denied
+ * @param limits the answer of each limit, in the order of the request; empty if no limit decided. A request that is denied
  *     without asking the store again shows only the limits that are known to deny it
  * @param retryAfter how long a denied client should wait: the longest that any of the limits asks for, exact, but
  *     never less than the floor of the request; zero if allowed
@@ -33,7 +33,7 @@ public record Decision(
     /**
      * The decision that follows from what each limit said: the strictest outcome, and the longest wait.
      *
-     * @param floor the least that a denied client is told to wait
+     * @param floor the least retry-after of a denied request
      * @param failure why the store did not decide, or {@code null}
      */
     public static Decision of(long atMicros, List<LimitDecision> limits, Duration floor, @Nullable Throwable failure) {
@@ -58,7 +58,7 @@ public record Decision(
         return failure != null && outcome.isDecided();
     }
 
-    /** What the limit with the least room said: first those that denied, then the least that remains. */
+    /** The answer of the limit with the least room: one that denied, else the one with the least remaining. */
     public @Nullable LimitDecision tightest() {
         return LimitDecision.tightest(limits);
     }

@@ -3,7 +3,7 @@ package dev.ratelimit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A limit that cannot be right. Names the limit, the property and the value, and says what to write instead.
+ * An invalid limit. Names the limit, the property and the value, and says what to write instead.
  */
 public final class InvalidLimitException extends InvalidSettingException {
 
@@ -15,7 +15,7 @@ public final class InvalidLimitException extends InvalidSettingException {
      * @param limit the limit's name, or {@code null} where it is not known yet
      * @param property the property as written in configuration, such as {@code max-requests}
      * @param value the refused value
-     * @param advice what to write instead, as an imperative clause such as "write a whole number of at least 1"
+     * @param advice the remedy, as an imperative clause such as "write a whole number of at least 1"
      */
     public InvalidLimitException(@Nullable String limit, String property, @Nullable Object value, String advice) {
         super(limit == null ? null : of(limit), property, value, advice);
@@ -31,12 +31,12 @@ public final class InvalidLimitException extends InvalidSettingException {
         return "limit '" + limit + "'";
     }
 
-    /** The same mistake, said of a part of the named limit. */
+    /** The same mistake in a part of the named limit. */
     public InvalidLimitException in(String name, String part) {
         return new InvalidLimitException(name, part + property(), this);
     }
 
-    /** The same mistake, said of the named limit. */
+    /** The same mistake in the named limit. */
     InvalidLimitException in(String name) {
         return limit != null ? this : new InvalidLimitException(name, property(), this);
     }

@@ -3,7 +3,7 @@ package dev.ratelimit;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Something written that cannot be right. Names where it stands and the value, and says what to write instead. */
+/** An invalid setting. Names its place and value, and says what to write instead. */
 public class InvalidSettingException extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1L;
@@ -15,14 +15,14 @@ public class InvalidSettingException extends IllegalArgumentException {
     /**
      * @param property the property as written in configuration, such as {@code max-waiting}
      * @param value the refused value, or {@code null} if there is none
-     * @param advice what to write instead, as an imperative clause such as "write a whole number of at least 1"
+     * @param advice the remedy, as an imperative clause such as "write a whole number of at least 1"
      */
     public InvalidSettingException(String property, @Nullable Object value, String advice) {
         this(null, property, value, advice);
     }
 
     /**
-     * @param of what the property belongs to, such as {@code limit 'login'}, or {@code null} where it is not known
+     * @param of the owner of the property, such as {@code limit 'login'}, or {@code null} where it is not known
      */
     protected InvalidSettingException(@Nullable String of, String property, @Nullable Object value, String advice) {
         super(message(of, property, shown(value), advice));

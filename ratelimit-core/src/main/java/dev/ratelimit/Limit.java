@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A named policy: an algorithm with its numbers, what a request costs, the least time between two requests, and what
- * repeated violations lead to. A limit that cannot be right cannot be built: {@link InvalidLimitException}.
+ * repeated violations lead to. An invalid limit cannot be built: {@link InvalidLimitException}.
  *
  * <pre>{@code
  * Limit.named("login")
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *     .build();
  * }</pre>
  *
- * @param cost what a request is charged that does not say otherwise
+ * @param cost the charge for a request that does not set its own
  * @param minInterval the least time between two allowed requests of a subject; zero for none
  * @param lease how many permits an instance takes at once
  * @param candidate numbers that are tried beside these, under a name of their own, or {@code null}: they count and are
@@ -137,7 +137,7 @@ public record Limit(
         return new Limit(name, share, Math.min(cost, share.capacity()), minInterval, penalties);
     }
 
-    /** What the limit can grant at most: the number that is shown to clients as the limit. */
+    /** The most that the limit can grant: the number that clients see as the limit. */
     public long capacity() {
         return algorithm.capacity();
     }
@@ -205,7 +205,7 @@ public record Limit(
             return new Limit(name, chosen, cost, minInterval, penalties, lease, null);
         }
 
-        /** Adds the name of this limit to what is said of a part that cannot be right. */
+        /** Adds the name of this limit to the exception of an invalid part. */
         private <T> T checked(Supplier<? extends T> part) {
             try {
                 return part.get();

@@ -98,7 +98,7 @@ public final class LimitProperties {
     }
 
     /**
-     * @param advice what to write if it is missing
+     * @param advice the remedy if it is missing
      */
     public String text(String property, String advice) {
         read.add(property);
@@ -120,7 +120,7 @@ public final class LimitProperties {
     }
 
     /**
-     * @param advice what to write if it is missing or no time
+     * @param advice the remedy if it is missing or not a time
      */
     public Duration time(String property, String advice) {
         return Durations.parse(property, text(property, advice), advice);

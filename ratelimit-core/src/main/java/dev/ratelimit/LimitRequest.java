@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is asked of a {@link RateLimiter}: one limit or several, each with its subject and a cost, all-or-nothing.
+ * A request to a {@link RateLimiter}: one limit or several, each with its subject and a cost, all-or-nothing.
  * Immutable: each method gives a new request.
  *
  * <pre>{@code
@@ -20,7 +20,7 @@ public final class LimitRequest {
      *
      * @param limitName the limit's name
      * @param limit the limit to use, or {@code null} to look it up by name
-     * @param cost what to charge, or {@code null} for the limit's own cost
+     * @param cost the charge, or {@code null} for the limit's own cost
      * @param rule the name of the rule that brought the limit in, or {@code null}; for listeners
      */
     public record Item(
@@ -114,8 +114,8 @@ public final class LimitRequest {
     }
 
     /**
-     * The same request, which also counts on the given limit, after it was decided; what that limit says is told to
-     * listeners and has no other consequence. One that is there already is not added again.
+     * The same request, which also counts on the given limit, after it was decided; its answer only reaches
+     * listeners. A limit that is there already is not added again.
      *
      * @param rule the name of the rule that brought the limit in
      */
@@ -150,7 +150,7 @@ public final class LimitRequest {
         return new LimitRequest(List.copyOf(all), shadows, retryAfterFloor, onFailure, tier, recordedByCaller);
     }
 
-    /** The same request; if it is denied, it is told to come back no sooner than this. */
+    /** The same request; if it is denied, its retry-after is at least this. */
     public LimitRequest retryAfterFloor(Duration floor) {
         if (floor.isNegative()) {
             throw new IllegalArgumentException("retry-after floor is " + floor + "; write a time of zero or more");

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What repeated violations of a limit lead to.
+ * The consequences of repeated violations of a limit.
  *
  * @param tiers in ascending order of {@code after}; the highest that the count has reached applies
  * @param forgetAfter how long after the last violation the count starts anew

@@ -15,7 +15,7 @@ public final class RateLimitExceededException extends RuntimeException {
     private static String message(Decision decision) {
         LimitDecision tightest = decision.tightest();
         return tightest == null
-                ? "no decision could be had (" + decision.outcome() + ") and the failure policy refuses"
+                ? "store unavailable (" + decision.outcome() + "); rejected because on-failure is closed"
                 : "limit '" + tightest.limit().name() + "' is used up for '" + tightest.subject() + "'; try again in "
                         + decision.retryAfterSeconds() + " s";
     }

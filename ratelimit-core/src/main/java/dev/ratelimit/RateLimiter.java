@@ -34,7 +34,7 @@ public interface RateLimiter {
         return decide(LimitRequest.of(subject, limit));
     }
 
-    /** What {@link #decide(LimitRequest)} would say now; charges nothing and counts no violation. */
+    /** The present answer of {@link #decide(LimitRequest)}; charges nothing and counts no violation. */
     Decision peek(LimitRequest request);
 
     /** {@link #peek(LimitRequest)} without blocking the caller: see {@link #decideAsync}. */
@@ -42,7 +42,7 @@ public interface RateLimiter {
         return CompletableFuture.supplyAsync(() -> peek(request));
     }
 
-    /** What {@link #decide(Subject, String)} would say now; charges nothing and counts no violation. */
+    /** The present answer of {@link #decide(Subject, String)}; charges nothing and counts no violation. */
     default Decision peek(Subject subject, String limitName) {
         return peek(LimitRequest.of(subject, limitName));
     }

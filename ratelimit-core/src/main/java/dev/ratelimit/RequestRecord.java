@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What happened to one request, complete when its response is. Metrics, events and the audit trail are made from it.
+ * The record of one request, complete when its response is. Metrics are made from it.
  *
  * @param outcome how it came out; for a request that was let through or rejected because the store was unavailable, the outcome
  *     of its decision, and {@code allowed} says which

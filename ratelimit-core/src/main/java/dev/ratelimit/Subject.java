@@ -38,8 +38,8 @@ public final class Subject implements Comparable<Subject> {
     }
 
     /**
-     * @param type what kind of subject it is: lower-case letters, digits and {@code -}
-     * @param value who it is; blanks around it do not count
+     * @param type the kind of subject: lower-case letters, digits and {@code -}
+     * @param value the name; blanks around it do not count
      */
     public static Subject of(String type, String value) {
         return new Subject(part(type, value));

@@ -61,7 +61,7 @@ class ArchitectureTest {
 
     private static final String LOGGING = "org.slf4j";
 
-    /** What each package may import beside itself, the JDK and the annotations of JSpecify. */
+    /** The packages that each package may import beside itself, the JDK and the annotations of JSpecify. */
     private static final Map<String, List<String>> MAY_IMPORT = Map.ofEntries(
             Map.entry(ROOT, List.of(LOGGING)),
             Map.entry(ALGORITHM, List.of(ROOT)),
@@ -217,7 +217,7 @@ class ArchitectureTest {
                     call -> call.getTargetOwner().isEquivalentTo(Thread.class)
                             && call.getName().equals("sleep")));
 
-    /** What reads the time of the machine by itself, instead of from the clock that it was given. */
+    /** State and arithmetic read the clock that they were given, not that of the machine. */
     @ArchTest
     static final ArchRule storesAndArithmeticAreGivenTheTime = noClasses()
             .that(whereStateIs())

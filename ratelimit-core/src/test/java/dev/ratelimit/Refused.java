@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 
-/** Asserts what is said of a limit that cannot be right. */
+/** Asserts the message about an invalid limit. */
 final class Refused {
 
     private Refused() {}

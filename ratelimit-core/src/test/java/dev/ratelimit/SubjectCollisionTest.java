@@ -34,7 +34,7 @@ class SubjectCollisionTest {
 
     private static final List<String> TYPES = List.of("a", "a-a", "user");
 
-    /** What the text itself is made of, whole and in pieces, and what is easily taken for something else. */
+    /** The parts of the text itself, whole and in pieces, and lookalikes. */
     private static final List<String> FRAGMENTS = List.of(
             ":",
             "+",
@@ -213,7 +213,7 @@ class SubjectCollisionTest {
         return subject.text();
     }
 
-    /** What the tuple means, in a form that needs no escaping: each value is preceded by its length. */
+    /** The meaning of the tuple, in a form that needs no escaping: each value is preceded by its length. */
     private static String meaning(List<Part> tuple) {
         StringBuilder meaning = new StringBuilder();
         for (Part part : tuple) {

@@ -28,7 +28,7 @@ import javax.sql.DataSource;
  */
 public final class Growth {
 
-    /** What the others are compared with. */
+    /** The table size that larger ones are compared with. */
     private static final int SMALL = 1_000;
 
     private static final double SECONDS = 1.5;
@@ -155,7 +155,7 @@ public final class Growth {
         };
     }
 
-    /** What a decision costs with so many rows beside what it costs with few, in turns. */
+    /** The cost of a decision with that many rows beside the cost with few, in turns. */
     private static void grown(String name, int groups, TimedStore small, TimedStore large, int rows) throws Exception {
         double[] before = new double[REPETITIONS];
         double[] now = new double[REPETITIONS];

@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
 /**
- * What a lone caller waits for on PostgreSQL: its own processor, that of the database, or neither of them, which is the disk
+ * Measures the wait of a lone caller on PostgreSQL: its own processor, that of the database, or neither of them, which is the disk
  * and the way between the processes.
  */
 final class LoneCaller {

@@ -46,7 +46,7 @@ public final class Profile {
                 statement.execute("SELECT pg_stat_reset_shared('io'), pg_stat_reset_shared('wal')");
                 measure(servers, servers.postgres(), limiter);
             }
-            // What a backend has counted is there when its connection ends.
+            // A backend reports its counts when its connection ends.
             servers.closePools();
             Thread.sleep(1_000);
             printLog(statement);

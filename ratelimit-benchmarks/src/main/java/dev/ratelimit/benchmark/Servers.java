@@ -137,7 +137,7 @@ final class Servers implements AutoCloseable {
         }
     }
 
-    /** What the servers say of themselves. */
+    /** The versions and settings of the servers. */
     String settings() throws SQLException {
         StringBuilder settings = new StringBuilder("PostgreSQL ");
         try (Connection connection = DriverManager.getConnection(postgresUrl);

@@ -23,7 +23,7 @@ final class TimedStore extends ForwardingLimitStore {
         super(store);
     }
 
-    /** What was measured since it was last asked. */
+    /** The measurements since the last call. */
     String report() {
         long calls = longCalls.sumThenReset();
         long inLongCalls = longNanos.sumThenReset();

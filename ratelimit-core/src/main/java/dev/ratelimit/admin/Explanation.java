@@ -8,13 +8,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What would become of a request, and why.
+ * The expected outcome of a request, and the reasons.
  *
  * @param outcome how the request would come out now
- * @param user who it is taken to come from, or {@code null} for nobody
+ * @param user the user it counts for, or {@code null} for nobody
  * @param tier of the caller
  * @param tierFrom where the tier comes from
- * @param apiKey what is known of the key that was asked about; {@code null} if there was none
+ * @param apiKey the name of its API key, or a note that the key is invalid; {@code null} if there is none
  * @param blockedUntil until when the user is blocked, or {@code null}
  * @param exempt whether no rule is asked at all, so that those below say what would be otherwise
  * @param rules every rule in force, in the order in which they are walked
@@ -35,18 +35,18 @@ public record Explanation(
     }
 
     /**
-     * What becomes of one rule.
+     * The part of one rule.
      *
      * @param why if it does not apply, the reason
-     * @param limits what its limits would say, if it applies and has any
+     * @param limits the answers of its limits, if it applies and has any
      */
     public record OfRule(Rule rule, boolean applies, String why, List<OfLimit> limits) {}
 
     /**
-     * What one limit would say.
+     * The answer of one limit.
      *
      * @param subject whose count it is; {@code null} if that cannot be known without a request
-     * @param decision what it would say now, with what remains; {@code null} if that cannot be known
+     * @param decision its answer now, with the remainder; {@code null} if it cannot be known
      * @param note why it cannot be known, or {@code null}
      */
     public record OfLimit(

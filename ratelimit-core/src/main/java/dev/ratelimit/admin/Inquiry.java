@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param path within the application
  * @param address the client's, or {@code null}
- * @param user who is logged in, or {@code null}
- * @param authorities what the user was granted
+ * @param user the name of the user, or {@code null} for nobody
+ * @param authorities those of the user
  * @param apiKey the id of the API key that it comes with, or {@code null}
  */
 public record Inquiry(

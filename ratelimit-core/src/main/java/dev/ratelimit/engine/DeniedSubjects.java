@@ -67,7 +67,7 @@ final class DeniedSubjects {
         this.nextSweep.set(nanoTime.getAsLong());
     }
 
-    /** What one limit said, and until when it stays so. */
+    /** The answer of one limit, and until when it holds. */
     private record Denial(
             Limit limit,
             Outcome outcome,
@@ -177,7 +177,7 @@ final class DeniedSubjects {
     /**
      * Remembers what denied a request.
      *
-     * @param mark what {@link #mark()} said before the store was asked
+     * @param mark the value of {@link #mark()} before the store was asked
      * @param askedNanos when the store was asked
      */
     void remember(List<Demand> demands, Answer answer, long mark, long askedNanos) {

@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  *       that goes to the store for the subject carries it, and is decided after it was charged. The debts of other
  *       subjects are sent by themselves.
  *   <li>When the store has answered, a request that it has charged is taken out of the debt; so it is charged once. If it was
- *       denied here, the store is told to take it back.
+ *       denied here, its charge in the store is taken back.
  *   <li>If a call fails, its debt is kept. If the store had committed and only the reply was lost, it is charged twice.
  * </ol>
  *

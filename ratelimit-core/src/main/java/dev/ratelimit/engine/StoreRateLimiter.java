@@ -305,7 +305,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         return charged;
     }
 
-    /** What needs no store: a denial that is remembered, and a permit of a lease. */
+    /** Decides without the store: by a remembered denial, or a permit of a lease. */
     private @Nullable Reservation chargedLocally(
             LimitRequest request, List<Limit> limits, List<Demand> demands, long start) {
         Decision known = repeatedDenial(request, limits);

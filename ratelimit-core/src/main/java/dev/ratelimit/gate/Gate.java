@@ -31,7 +31,7 @@ public final class Gate {
         CHARGE,
         /** The caller asks what remains. The walk goes on after a rejection, so that every limit is asked. */
         PEEK,
-        /** An operator asks what would happen. The walk goes on after a rejection, so that every rule is looked at. */
+        /** An operator asks what would happen. The walk goes on after a rejection, so that every rule is evaluated. */
         EXPLAIN
     }
 

@@ -4,10 +4,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What authentication found out.
+ * The result of authentication.
  *
  * @param user the name of the principal, or {@code null} for nobody
- * @param authorities what was granted
+ * @param authorities those of the user
  */
 public record Identity(@Nullable String user, Set<String> authorities) {
 

@@ -5,7 +5,7 @@ import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.SubjectKey;
 import org.jspecify.annotations.Nullable;
 
-/** What only a request that is really there can tell. Each web stack has its own. */
+/** The facts that only a real request knows. Each web stack implements it. */
 public interface LiveRequest {
 
     @Nullable

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Why a request may not pass.
  *
- * @param decision what the limits said, or {@code null} if none was asked
+ * @param decision the answer of the limits, or {@code null} if none was asked
  * @param rule the name of the rule that rejects, or {@code null} if no rule does
  * @param response how that rule wants the request answered
  * @param remaining how long the client should wait; zero if waiting does not help, or nothing is known

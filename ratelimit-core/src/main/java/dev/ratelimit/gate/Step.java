@@ -3,7 +3,7 @@ package dev.ratelimit.gate;
 import dev.ratelimit.LimitRequest;
 import java.time.Duration;
 
-/** What an adapter has to do next. */
+/** The next task of an adapter. */
 public sealed interface Step {
 
     /**

@@ -82,7 +82,7 @@ public final class Visit {
         this.at = gate.clock.instant();
     }
 
-    /** What to do with the request before authentication. */
+    /** The first step of the request, before authentication. */
     public Step arrive() {
         if (gate.exemptions.exempt(arrival)) {
             exempt = true;
@@ -144,8 +144,8 @@ public final class Visit {
     }
 
     /**
-     * What to do if the path or the method was replaced between arrival and authentication. Rules that were asked before are
-     * not asked again.
+     * The next step if the path or the method was replaced between arrival and authentication. Limits that were asked before
+     * are not asked again.
      */
     public Step rerouted(Arrival replaced) {
         arrival = replaced;
@@ -153,8 +153,8 @@ public final class Visit {
     }
 
     /**
-     * What to do now that the user is known; also if nobody is. Where an application lets it come before {@link #arrive()}, the
-     * rules that need no user are left to that.
+     * The next step after authentication, also for an anonymous request. If an application calls it before
+     * {@link #arrive()}, that method still walks the rules that need no user.
      */
     public Step identified(Identity who) {
         identity = who;
@@ -253,7 +253,7 @@ public final class Visit {
         return new Step.Ask(recorded, mayBeGivenBack);
     }
 
-    /** What to do now that the limits were asked. */
+    /** The next step after the limits were asked. */
     public Step answered(Decision decision, Duration took) {
         LimitRequest limits = Objects.requireNonNull(asking, "nothing was asked");
         asking = null;

@@ -1,5 +1,5 @@
 /**
- * The one walk of a request past all limits and rules. It does no I/O: it says what to ask the limiter next and is told the
+ * The one walk of a request past all limits and rules. It does no I/O: it names the next question for the limiter, and gets the
  * answer. The web filters, {@code @RateLimited}, usage and explain are adapters around it.
  */
 @NullMarked

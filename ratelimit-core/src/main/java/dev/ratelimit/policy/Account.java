@@ -4,7 +4,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of a user beside the configuration.
+ * The stored settings of a user.
  *
  * @param user the name of the principal
  * @param tier the tier, or {@code null} for what the authorities say

@@ -2,16 +2,16 @@ package dev.ratelimit.policy;
 
 import java.util.Locale;
 
-/** What a rule does with a request that it matches. */
+/** The effect of a rule on a request that it matches. */
 public enum Action {
 
     /** Its limits decide. */
     THROTTLE,
 
-    /** The request is denied; no further rule is looked at. */
+    /** The request is denied; no further rule is evaluated. */
     BLOCK,
 
-    /** The request passes as far as rules go; no further rule is looked at. */
+    /** The request passes as far as rules go; no further rule is evaluated. */
     ALLOW,
 
     /** Its limits decide, count and report, on counts of their own, and the request passes whatever they say. */

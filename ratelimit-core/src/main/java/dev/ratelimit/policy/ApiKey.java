@@ -6,11 +6,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * An API key that a request came with and that was recognised. Holds nothing of its secret.
  *
- * @param id what it is called in tables and subjects
- * @param name what its owner calls it
+ * @param id its name in tables and subjects
+ * @param name the name that its owner gave it
  * @param owner the user it belongs to
  * @param tier its tier, or {@code null} for that of its owner
- * @param quota what it may use by itself; {@link Quota#NONE} to share that of its owner
+ * @param quota its own quota; {@link Quota#NONE} to share that of its owner
  */
 public record ApiKey(
         String id, String name, String owner, @Nullable String tier, Quota quota) {

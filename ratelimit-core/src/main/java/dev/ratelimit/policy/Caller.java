@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param user the principal, else the owner of the API key, or {@code null} for nobody
  * @param choice the caller's tier, and where it comes from
- * @param authorities what was granted
+ * @param authorities those of the user
  * @param quota the limits of the caller's quota
  * @param apiKey the API key of the request, or {@code null}
- * @param account what is stored about the user, or {@code null}
+ * @param account the stored settings of the user, or {@code null}
  */
 public record Caller(
         @Nullable String user,

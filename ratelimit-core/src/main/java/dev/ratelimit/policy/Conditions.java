@@ -5,7 +5,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What must be true of a request for a rule to match it; what is empty is true of every request.
+ * The conditions under which a rule matches a request. An empty one holds for every request.
  *
  * @param path a pattern such as {@code /api/**}
  * @param methods the methods of HTTP, in upper case; {@code GET} covers {@code HEAD}

@@ -3,7 +3,7 @@ package dev.ratelimit.policy;
 import dev.ratelimit.InvalidSettingException;
 import org.jspecify.annotations.Nullable;
 
-/** A rule that cannot be right. Names the rule, the property and the value, and says what to write instead. */
+/** An invalid rule. Names the rule, the property and the value, and says what to write instead. */
 public final class InvalidRuleException extends InvalidSettingException {
 
     private static final long serialVersionUID = 1L;
@@ -15,7 +15,7 @@ public final class InvalidRuleException extends InvalidSettingException {
         this.rule = rule;
     }
 
-    /** The same mistake, said of the named rule. */
+    /** The same mistake in the named rule. */
     InvalidRuleException(String rule, InvalidSettingException mistake) {
         super(of(rule), mistake.property(), mistake);
         this.rule = rule;

@@ -40,7 +40,7 @@ public final class LimitBook implements Limits {
 
     private LimitBook() {}
 
-    /** Makes limits of definitions by name; {@link InvalidLimitException} names the first that cannot be right. */
+    /** Makes limits of definitions by name; {@link InvalidLimitException} names the first invalid one. */
     public static LimitBook of(Map<String, Map<String, String>> definitions) {
         LimitBook book = new LimitBook();
         for (String name : definitions.keySet()) {
@@ -157,7 +157,7 @@ public final class LimitBook implements Limits {
         return limit.withCandidate(made(name, name + CANDIDATE, where + OF_CANDIDATE, tried));
     }
 
-    /** Says of a mistake in which part of which limit it is. */
+    /** Makes a limit; the exception of a mistake names the part and the limit. */
     private static Limit made(String limit, String name, String where, Map<String, String> properties) {
         try {
             return Algorithms.limit(name, properties);

@@ -34,7 +34,7 @@ public record Quota(
     /** Restricts nothing. */
     public static final Quota NONE = new Quota(null, null, null, null, null, null);
 
-    /** What a bucket can hold at the slowest of rates, so that any burst goes with any other number. */
+    /** The capacity of a bucket at the slowest rate, so that any burst fits any other number. */
     private static final long MOST_BURST = 500_000;
 
     private static final String SECOND = LIMIT + ":second";
@@ -82,8 +82,8 @@ public record Quota(
     }
 
     /**
-     * The limits that hold a caller to this quota. Days and months are always counted, so that usage can be told, even
-     * where they are not restricted.
+     * The limits that hold a caller to this quota. Days and months are always counted, even where they are not
+     * restricted, so that usage can be shown.
      *
      * @param defaultZone where days and months begin if the quota does not say
      */

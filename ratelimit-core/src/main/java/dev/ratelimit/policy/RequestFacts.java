@@ -6,14 +6,14 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.http.server.PathContainer;
 
 /**
- * What rules are compared with.
+ * The facts of a request that rules are compared with.
  *
  * @param preflight whether a browser asks if it may ask: a question that only rules apply to that name its method
  * @param paths the path within the application, in every way that it may be read: mostly one. A rule matches if one of
  *     them does; one that allows, if all do
  * @param address the client's address, or {@code null} if it is not known
  * @param apiKey the key that was recognised, or {@code null}
- * @param caller who it is, or {@code null} before authentication
+ * @param caller the sender, or {@code null} before authentication
  * @param expressions whether the expression of a rule is true of the request, asked only when the caller is known;
  *     {@code null} if there is no request to ask
  */

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
  * How a rule answers a request that it denies, where it differs from what is usual.
  *
  * @param status the status, or {@code null} for 429 (throttle) or 403 (block)
- * @param message what is said to people, or {@code null} for the usual sentence
- * @param retryAfter how long the client is told to wait at least, or {@code null} for what the limits say
+ * @param message the sentence for people, or {@code null} for the usual one
+ * @param retryAfter the least retry-after, or {@code null} for that of the limits
  */
 public record Response(
         @Nullable Integer status,

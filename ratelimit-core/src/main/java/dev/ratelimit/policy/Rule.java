@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which requests limits apply to, whose count it is, and what is done. A rule that cannot be right cannot be built:
+ * Which requests limits apply to, whose count it is, and what is done. An invalid rule cannot be built:
  * {@link InvalidRuleException}.
  *
  * <pre>{@code

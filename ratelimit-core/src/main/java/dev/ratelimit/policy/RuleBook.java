@@ -133,7 +133,7 @@ public final class RuleBook {
     /**
      * The one walk: a rule that does not match, and the reason, come from the same comparison.
      *
-     * @param trace is told about every rule, also behind the one that ends the walk; {@code null} if nobody asks
+     * @param trace collects every rule, also behind the one that ends the walk; {@code null} to collect none
      */
     private static RuleMatch walk(
             List<CompiledRule> candidates, RequestFacts facts, @Nullable List<Explanation> trace) {

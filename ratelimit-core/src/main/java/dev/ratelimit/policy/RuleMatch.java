@@ -9,7 +9,7 @@ public final class RuleMatch {
     private final List<Rule> rules;
     private final @Nullable Rule end;
 
-    /** What can only be compared, or asked, when it is known who the caller is. */
+    /** The part that can only be compared, or asked, after authentication. */
     final List<CompiledRule> open;
 
     RuleMatch(List<Rule> rules, @Nullable Rule end, List<CompiledRule> open) {

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Whose count a rule keeps, as it is written in its {@code key}.
  *
- * @param argument what follows the kind: the name of a header or a bean, or an expression; empty for other kinds
+ * @param argument the text after the kind: the name of a header or a bean, or an expression; empty for other kinds
  */
 public record SubjectKey(Kind kind, String argument) {
 
@@ -35,7 +35,7 @@ public record SubjectKey(Kind kind, String argument) {
             return needsRequest;
         }
 
-        /** Whether it can only be told after authentication. */
+        /** Whether it is only known after authentication. */
         public boolean needsCaller() {
             return needsCaller;
         }

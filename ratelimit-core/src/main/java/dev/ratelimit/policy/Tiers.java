@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says of which tier a caller is, and what its quota is: by its API key, else by its account, else by its authorities,
+ * Finds the tier and the quota of a caller: by its API key, else by its account, else by its authorities,
  * else the default. Safe for use by many threads.
  */
 public final class Tiers {
@@ -30,7 +30,7 @@ public final class Tiers {
 
     /**
      * @param byAuthority the tier that an authority stands for; the first that a caller has counts
-     * @param quotas what callers of a tier may use
+     * @param quotas the quota of callers, by tier
      * @param zone where days and months begin, unless a quota says otherwise
      */
     public Tiers(String defaultTier, Map<String, String> byAuthority, Map<String, Quota> quotas, ZoneId zone) {
@@ -43,7 +43,7 @@ public final class Tiers {
     /**
      * Puts together what is known of a caller.
      *
-     * @param principal who is logged in, or {@code null}
+     * @param principal the name of the user, or {@code null} for nobody
      */
     public Caller caller(
             @Nullable String principal, Set<String> authorities, @Nullable ApiKey apiKey, Accounts accounts) {
@@ -86,7 +86,7 @@ public final class Tiers {
         return names;
     }
 
-    /** What callers of the tier may use. */
+    /** The quota of callers of the tier. */
     public Quota quotaOf(String tier) {
         return quotas.getOrDefault(tier, Quota.NONE);
     }

@@ -73,7 +73,7 @@ class PolicyCompilerTest {
                 .collect(Collectors.toMap(name -> name, name -> limits.get(name).capacity()));
     }
 
-    /** What is in force of each name is the newest version that is right, whatever else is stored. */
+    /** The newest valid version of each name is in force, whatever else is stored. */
     @Test
     void randomHistoriesComeToTheNewestVersionThatIsRight() {
         TestSeed seed = TestSeed.of("randomHistoriesComeToTheNewestVersionThatIsRight");

@@ -33,7 +33,7 @@ class BuildsInStepTest {
     private static final Path ROOT = root();
     private static final String GROUP = "dev.ratelimit";
 
-    /** What only the Gradle build has to name: Surefire brings the launcher along by itself. */
+    /** Dependencies that only the Gradle build has to name: Surefire brings the launcher along by itself. */
     private static final Set<String> GRADLE_ONLY = Set.of("test org.junit.platform:junit-platform-launcher");
 
     /** One per line: configuration, optional platform or project, coordinates. */

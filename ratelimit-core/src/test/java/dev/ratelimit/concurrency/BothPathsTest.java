@@ -84,7 +84,7 @@ class BothPathsTest {
                 return null;
             });
         }
-        await().atMost(Duration.ofSeconds(20)) // what a connection has counted is known for certain once it is closed
+        await().atMost(Duration.ofSeconds(20)) // the counts of a connection are certain once it is closed
                 .until(() ->
                         number("SELECT count(*) FROM pg_stat_activity WHERE application_name = '" + schema + "'") == 0);
 

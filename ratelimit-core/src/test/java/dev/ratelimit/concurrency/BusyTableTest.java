@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What decisions do to the table of a database that is busy and grows. */
+/** The effect of decisions on a table that is busy and grows. */
 @Timeout(60)
 class BusyTableTest {
 
@@ -45,7 +45,7 @@ class BusyTableTest {
 
     private static final TestPostgres POSTGRES = TestPostgres.instance();
 
-    /** What the database has counted for the table. */
+    /** The statistics of the database for the table. */
     private record Counted(long updates, long hotUpdates, long rowsReadInWholeScans) {}
 
     private static Counted counted;

@@ -67,7 +67,7 @@ class ClockSetBackTest {
     @TempDir
     Path folder;
 
-    /** What is done with each limit, from each moment, with each step back. */
+    /** The test of each limit, from each moment, with each step back. */
     private record Scenario(StoreRateLimiter limiter, SettableClock clock, LimitRequest request, Duration step) {
 
         Decision decide() {

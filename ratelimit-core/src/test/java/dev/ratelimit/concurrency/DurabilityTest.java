@@ -42,7 +42,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What was decided is still known after the process has ended, in whatever way. */
+/** Decisions survive the end of the process, however it ends. */
 @Timeout(120)
 class DurabilityTest {
 

@@ -44,7 +44,7 @@ public final class LimiterProcess {
     static final String MARK = "limiter> ";
     static final int THREADS = 8;
 
-    /** What each of {@link #LIMITS} grants in all: the time in which they renew themselves is ten years. */
+    /** The most that each of {@link #LIMITS} grants: the time in which they renew themselves is ten years. */
     static final int GRANTED = 1_500;
 
     static final Duration AGES = Duration.ofDays(3650);

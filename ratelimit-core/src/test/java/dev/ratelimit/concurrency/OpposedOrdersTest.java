@@ -88,7 +88,7 @@ class OpposedOrdersTest {
             });
         }
 
-        awaitGone(schema); // what a connection has counted is known for certain once it is closed
+        awaitGone(schema); // the counts of a connection are certain once it is closed
         log.info("{} groups, {} rows pruned", groups, pruned);
         assertThat(deadlocks()).isEqualTo(before);
         assertThat(groups).hasValueGreaterThan(20);

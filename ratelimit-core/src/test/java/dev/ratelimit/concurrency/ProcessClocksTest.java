@@ -33,7 +33,7 @@ class ProcessClocksTest {
     private final TestPostgres postgres = TestPostgres.instance();
     private final String schema = postgres.freshSchema();
 
-    /** What a process said to one request. */
+    /** The answer of a process to one request. */
     private record Said(String outcome, Duration retryAfter, Instant at, Instant ownClock) {
 
         static Said by(LimiterChild child) throws Exception {

@@ -17,9 +17,9 @@ final class Together {
     private Together() {}
 
     /**
-     * What each thread came to, in the order of their numbers. Fails with the first failure of any.
+     * The results of all threads, in the order of their numbers. Fails with the first failure of any.
      *
-     * @param work what the thread of that number does
+     * @param work the work of the thread of that number
      */
     static <T> List<T> run(int threads, IntFunction<Callable<T>> work) throws Exception {
         ExecutorService pool = Executors.newFixedThreadPool(threads);

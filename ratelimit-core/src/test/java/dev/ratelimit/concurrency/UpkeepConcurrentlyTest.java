@@ -143,7 +143,7 @@ class UpkeepConcurrentlyTest {
                 throw new AssertionError(e);
             }
         });
-        // What is left of the fleeting goes with the next run, by whichever instance.
+        // The fleeting rows that are left go with the next run of any instance.
         try (LimitStore store = instance.get();
                 Upkeep upkeep = new Upkeep(store, Duration.ZERO)) {
             awaitExpired(dataSource, schema);

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.springframework.web.util.pattern.PathPatternParser;
 
-/** What the suites of this package share: an instance on a database, with something configured. */
+/** The shared parts of the suites of this package: an instance on a database, with something configured. */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 abstract class DataContract {
 

@@ -211,7 +211,7 @@ abstract class PolicyChangesContract extends DataContract {
         assertThat(policies.limits().find("a")).isNotNull();
     }
 
-    // What was counted stays
+    // Counts stay
 
     @Test
     void aRaisedLimitHelpsAtOnceAndALoweredOneHoldsAtOnce() {

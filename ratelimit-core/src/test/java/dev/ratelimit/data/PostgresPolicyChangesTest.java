@@ -176,7 +176,7 @@ class PostgresPolicyChangesTest extends PolicyChangesContract {
             first.setAutoCommit(false);
             slow.execute(insert.formatted("slow"));
             fast.execute("SET lock_timeout = '100ms'");
-            // who comes second waits until the first one has committed
+            // the second one waits until the first one has committed
             assertThatThrownBy(() -> fast.execute(insert.formatted("fast"))).hasMessageContaining("lock timeout");
             fast.execute("RESET lock_timeout");
             other.refresh();

@@ -80,7 +80,7 @@ final class TestDatabase {
         return prefix.isEmpty() ? null : prefix.substring(1, prefix.length() - 2);
     }
 
-    /** What somebody does by hand; {@code %s} stands before the names of tables. */
+    /** Runs SQL by hand; {@code %s} stands before the names of tables. */
     void execute(String sql, Object... values) {
         new JdbcTemplate(dataSource).update(sql.replace("%s", prefix), values);
     }

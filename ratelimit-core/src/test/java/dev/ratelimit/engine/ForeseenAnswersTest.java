@@ -77,7 +77,7 @@ class ForeseenAnswersTest {
         return answers.stream().filter(Answer::allowed).count();
     }
 
-    /** What the store still grants. */
+    /** The remainder that the store still grants. */
     private int leftInStore(Limit... limits) {
         int left = 0;
         while (admitted(store.decide(List.of(request(limits).operation))) == 1) {
@@ -91,7 +91,7 @@ class ForeseenAnswersTest {
     void lateRequestGetsTheAnswerThatTheStoreGivesIt(Limit limit) {
         List<Pending> group = local.send(requests(20, limit));
 
-        // Whoever comes first, their order in the group decides.
+        // Their order in the group decides, not the order of arrival.
         assertThat(isAdmittedHere(group.get(15))).isFalse();
         assertThat(isAdmittedHere(group.get(9))).isTrue();
         assertThat(isAdmittedHere(group.get(10))).isFalse();

@@ -144,7 +144,7 @@ class GroupQueueStressTest {
                     answers++;
                 }
             } catch (UndecidedException e) {
-                // Who waits for long enough is not late: at most the store has failed.
+                // A caller that waits for long enough is not late: at most the store has failed.
                 if (patient) {
                     assertThat(e).hasRootCauseMessage("bad luck");
                 }

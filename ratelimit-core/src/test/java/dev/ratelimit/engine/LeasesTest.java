@@ -130,7 +130,7 @@ class LeasesTest {
         }
         limiter.close();
 
-        // What one instance still held when the other was denied has gone back.
+        // The permits that one instance still held when the other was denied have gone back.
         assertThat(admitted.get() + remainingInStore(THOUSAND)).isEqualTo(1000);
     }
 
@@ -210,7 +210,7 @@ class LeasesTest {
         assertThat(store.asked()).isEqualTo(before);
     }
 
-    /** What the workers are asked, each held until the test answers it; everything is allowed, and much remains. */
+    /** The requests to the workers, each held until the test answers it; everything is allowed, and much remains. */
     private static final class HeldQueue implements WorkQueue {
 
         private final BlockingQueue<Pending> asked = new LinkedBlockingQueue<>();

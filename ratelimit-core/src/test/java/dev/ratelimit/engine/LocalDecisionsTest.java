@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What happens to requests, and to the count of the store, while the store cannot decide. */
+/** Requests, and the count of the store, while the store is unavailable. */
 @Timeout(60)
 class LocalDecisionsTest {
 
@@ -85,7 +85,7 @@ class LocalDecisionsTest {
         return admitted;
     }
 
-    /** What the store grants to somebody who knows nothing of this instance. */
+    /** The remainder that the store grants without this instance. */
     private long leftInStore(Subject subject, Limit limit) {
         try (StoreRateLimiter other =
                 StoreRateLimiter.builder(memory, Limits.of()).build()) {

@@ -37,7 +37,7 @@ class ShadowsTest {
             .algorithm(new FixedWindow(1, Duration.ofMinutes(1)))
             .build();
 
-    /** What was tried, as {@code limit/rule allowed}. */
+    /** The trials, as {@code limit/rule allowed}. */
     private final List<String> tried = new CopyOnWriteArrayList<>();
 
     private final StoreRateLimiter limiter = StoreRateLimiter.builder(

@@ -263,7 +263,7 @@ class RuleBookTest {
         }
     }
 
-    /** What the compiled book must come to, written as plainly as can be. */
+    /** The expected result of the compiled book, written as plainly as possible. */
     private static List<String> naive(List<Rule> rules, MatchMode mode, RequestFacts facts, Caller caller) {
         List<Rule> ordered = new ArrayList<>(rules);
         ordered.sort(Comparator.comparingInt(Rule::priority).reversed());

@@ -22,7 +22,7 @@ import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.configuration.FluentConfiguration;
 
-/** What the tests of both databases ask of migrations. */
+/** Queries about migrations for the tests of both databases. */
 final class Migrations {
 
     private Migrations() {}

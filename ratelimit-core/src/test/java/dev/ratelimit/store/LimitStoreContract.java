@@ -50,7 +50,7 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What every store does alike. A subclass opens the store and says what it should be talking to. */
+/** The contract of every store. A subclass opens the store. */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 public abstract class LimitStoreContract {
 

@@ -6,7 +6,7 @@ import dev.ratelimit.Outcome;
 import dev.ratelimit.Penalties;
 import org.jspecify.annotations.Nullable;
 
-/** What a limit means: its algorithm, the least time between two requests, and penalties. */
+/** The meaning of a limit: its algorithm, the least time between two requests, and penalties. */
 final class NaiveLimit {
 
     private final NaiveMeter meter;

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What an algorithm means, said as plainly as possible: all admitted requests are kept, or a level is kept exactly.
+ * The meaning of an algorithm, as plainly as possible: all admitted requests are kept, or a level is kept exactly.
  * Written from the description of the algorithms, not from their code.
  */
 abstract class NaiveMeter {
@@ -203,7 +203,7 @@ abstract class NaiveMeter {
             this.perMicro = Fraction.of(rate.permits(), Micros.of(rate.per()));
         }
 
-        /** What becomes of a level in the time, if nothing else happens. */
+        /** The level after that time, if nothing else happens. */
         abstract Fraction after(Fraction before, long elapsed);
 
         final Fraction levelAt(long at) {
@@ -236,7 +236,7 @@ abstract class NaiveMeter {
         }
 
         /**
-         * @param untouched what the level would be had nothing happened since the charge
+         * @param untouched the level if nothing had happened since the charge
          */
         abstract Fraction refunded(Fraction before, Fraction refund, Fraction untouched);
     }
@@ -268,7 +268,7 @@ abstract class NaiveMeter {
             return before.minus(cost);
         }
 
-        /** What has been refilled since the charge is not given back a second time. */
+        /** Tokens refilled since the charge are not given back a second time. */
         @Override
         Fraction refunded(Fraction before, Fraction refund, Fraction untouched) {
             return before.plus(refund.min(capacity.minus(untouched))).min(capacity);
@@ -326,7 +326,7 @@ abstract class NaiveMeter {
             return before.plus(cost);
         }
 
-        /** What has drained since the charge is not taken out a second time. */
+        /** The part that has drained since the charge is not taken out a second time. */
         @Override
         Fraction refunded(Fraction before, Fraction refund, Fraction untouched) {
             return before.minus(refund.min(untouched)).max(Fraction.ZERO);

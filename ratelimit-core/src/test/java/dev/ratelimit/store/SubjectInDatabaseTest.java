@@ -28,7 +28,7 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Whatever a subject is called, it is counted, and found in the tables by its text. */
+/** Every subject is counted and found in the tables by its text, whatever its name. */
 class SubjectInDatabaseTest {
 
     private static final Limit TWICE = Limit.named("api")

@@ -7,7 +7,7 @@ import ch.qos.logback.core.read.ListAppender;
 import java.util.List;
 import org.slf4j.LoggerFactory;
 
-/** What is logged by the library, at every level, while it is open. */
+/** The log lines of the library, at every level, while it is open. */
 public final class Messages implements AutoCloseable {
 
     private final Logger logger = (Logger) LoggerFactory.getLogger("dev.ratelimit");

@@ -18,7 +18,7 @@ import org.springframework.expression.spel.ast.Operator;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 
-/** What the expressions on a method speak of. */
+/** The variables and beans that the expressions on a method name. */
 final class ExpressionWords {
 
     static final ParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();

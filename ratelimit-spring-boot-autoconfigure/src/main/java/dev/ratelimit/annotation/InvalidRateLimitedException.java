@@ -4,8 +4,7 @@ import dev.ratelimit.InvalidSettingException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link RateLimited} that cannot be right, found when the application starts; or an expression of it that has given
- * what cannot be right, found with the call.
+ * An invalid {@link RateLimited}, found at startup; or an expression of it with an invalid result, found with the call.
  */
 public final class InvalidRateLimitedException extends InvalidSettingException {
 

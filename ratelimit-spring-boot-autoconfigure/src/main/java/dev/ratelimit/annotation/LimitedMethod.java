@@ -26,7 +26,7 @@ record LimitedMethod(Method method, boolean ofClass, List<AnnotatedLimit> limits
     /**
      * One annotation.
      *
-     * @param on what it stands on, for messages
+     * @param on the annotated method or class, for messages
      */
     record AnnotatedLimit(
             String on,
@@ -55,7 +55,7 @@ record LimitedMethod(Method method, boolean ofClass, List<AnnotatedLimit> limits
             return key == null ? null : value("key", key, arguments, Object.class);
         }
 
-        /** What the expression says that the call costs; {@code null} for the cost of the limit. */
+        /** The cost of the call by the expression; {@code null} for the cost of the limit. */
         @Nullable
         Long cost(EvaluationContext arguments) {
             return cost == null ? null : value("cost", cost, arguments, Long.class);
@@ -112,7 +112,7 @@ record LimitedMethod(Method method, boolean ofClass, List<AnnotatedLimit> limits
         return new LimitedMethod(method, ofClass, List.copyOf(limits));
     }
 
-    /** What every object has is not what the annotation of a class is about. */
+    /** An annotation on a class does not apply to the methods of every object. */
     private static boolean isExempt(Method method, boolean ofClass) {
         return AnnotatedElementUtils.hasAnnotation(method, RateLimitExempt.class)
                 || (ofClass && ReflectionUtils.isObjectMethod(method));

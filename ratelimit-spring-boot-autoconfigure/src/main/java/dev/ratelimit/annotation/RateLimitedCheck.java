@@ -27,7 +27,7 @@ import org.springframework.expression.Expression;
 import org.springframework.util.ClassUtils;
 
 /**
- * Looks at every {@link RateLimited} when the application starts, so that a mistake in one stops the start and not a
+ * Checks every {@link RateLimited} at startup, so that a mistake stops the application and not a
  * call: a limit that does not exist, a cost that it can never grant, a word that no expression knows, a method that no
  * proxy sees.
  */
@@ -45,7 +45,7 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
     private final RateLimitedPointcut pointcut;
 
     /**
-     * @param advisor what a limited bean must be advised by
+     * @param advisor the advice that a limited bean must have
      * @param pointcut which methods it advises
      */
     public RateLimitedCheck(

@@ -57,7 +57,7 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
     private final Map<MethodClassKey, LimitedMethod> methods = new ConcurrentHashMap<>();
 
     /**
-     * @param onFailure what to do when the store is unavailable, unless the annotation says otherwise
+     * @param onFailure the failure policy, unless the annotation says otherwise
      */
     public RateLimitedInterceptor(
             RateLimiter limiter,
@@ -94,7 +94,7 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
     /** One call of a limited method. */
     private final class Call {
 
-        /** What was reserved, and the limit that says later whether it counts; {@code null} if it counts anyway. */
+        /** A reservation, and the limit that decides later whether it counts; {@code null} if it counts anyway. */
         private record Open(
                 LimitRequest request,
                 Reservation reservation,
@@ -108,7 +108,7 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
         private final @Nullable String tier;
         private final List<Open> reservations = new ArrayList<>();
 
-        /** What is known of the request is asked now: when the call is done, the request may be gone. */
+        /** Reads everything from the request now: when the call is done, the request may be gone. */
         private Call(MethodInvocation invocation, LimitedMethod method, CallContext context) {
             this.invocation = invocation;
             this.method = method;
@@ -215,8 +215,8 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
                 return result;
             }
             if (result instanceof CompletionStage<?> stage) {
-                // The method's own is returned, not the one that follows it: it may be of a type of its own, and
-                // whoever cancels it means the work.
+                // The method's own stage is returned, not the one that follows it: it may have a type of its own, and
+                // cancelling it must reach the work.
                 CompletionStage<?> unused = stage.whenComplete(this::done);
                 return result;
             }

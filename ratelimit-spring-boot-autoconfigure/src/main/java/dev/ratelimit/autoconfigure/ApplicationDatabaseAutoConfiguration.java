@@ -44,7 +44,9 @@ public final class ApplicationDatabaseAutoConfiguration {
         try {
             return dataSource.isWrapperFor(HikariDataSource.class) ? dataSource.unwrap(HikariDataSource.class) : null;
         } catch (SQLException | RuntimeException e) {
-            log.info("The application's data source does not say where its database is: {}", e.getMessage());
+            log.info(
+                    "Could not read the URL of the application's data source; not sharing its database: {}",
+                    e.getMessage());
             return null;
         }
     }

@@ -8,7 +8,7 @@ import java.util.Locale;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Says which property or annotation is wrong, what its value is, and what to write instead. */
+/** Names the invalid property or annotation, its value and a remedy. */
 final class ConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<InvalidSettingException> {
 
     @Override
@@ -22,10 +22,10 @@ final class ConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<Invalid
 
     private static String what(InvalidSettingException cause) {
         if (cause instanceof InvalidRateLimitedException annotation) {
-            return "An annotation @RateLimited cannot be right:\n\n    On: " + annotation.on() + "\n    Property: "
+            return "Invalid @RateLimited annotation:\n\n    On: " + annotation.on() + "\n    Property: "
                     + annotation.property();
         }
-        return "The configuration of rate limits cannot be right:\n\n    Property: " + prefix(cause) + cause.property();
+        return "Invalid rate limit configuration:\n\n    Property: " + prefix(cause) + cause.property();
     }
 
     private static String prefix(InvalidSettingException cause) {

@@ -74,7 +74,7 @@ final class ConfiguredPolicy {
         }
     }
 
-    /** What is different in a part of a limit; the names of its properties may be written in any of Boot's ways. */
+    /** The overrides in a part of a limit. The names of its properties may have any of Boot's spellings. */
     private static void putDifferent(Map<String, String> definition, String part, Map<String, String> different) {
         different.forEach(
                 (property, value) -> definition.put(part + DataObjectPropertyName.toDashedForm(property), value));

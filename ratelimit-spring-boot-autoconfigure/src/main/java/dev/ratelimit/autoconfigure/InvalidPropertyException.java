@@ -4,7 +4,7 @@ import dev.ratelimit.InvalidSettingException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A property that cannot be right, by its full name. */
+/** An invalid property, by its full name. */
 final class InvalidPropertyException extends InvalidSettingException {
 
     private static final long serialVersionUID = 1L;
@@ -17,7 +17,7 @@ final class InvalidPropertyException extends InvalidSettingException {
         super(null, property, mistake);
     }
 
-    /** Makes a part of the properties that stand under this prefix, and says of a refused one where it stands. */
+    /** Makes a part of the properties under this prefix. The exception of an invalid one names its full property. */
     static <T> T under(String prefix, Supplier<T> part) {
         try {
             return part.get();

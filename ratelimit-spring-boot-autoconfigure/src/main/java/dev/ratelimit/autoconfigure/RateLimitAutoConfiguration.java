@@ -105,17 +105,17 @@ public final class RateLimitAutoConfiguration {
         Duration deadline = properties.store().deadline();
         if (database instanceof StateDatabase.Postgres postgres) {
             log.info(
-                    "Rate limits are kept in {}, schema {}",
+                    "Keeping rate limits in {}, schema {}",
                     postgres.settings().url() == null ? "the PostgreSQL database of the application" : "PostgreSQL",
                     postgres.settings().schema());
             return PostgresStores.open(postgres, deadline);
         }
         if (database instanceof StateDatabase.Sqlite sqlite) {
             Schema.migrate(sqlite.file());
-            log.info("Rate limits are kept in the SQLite file {}", sqlite.file().path());
+            log.info("Keeping rate limits in the SQLite file {}", sqlite.file().path());
             return new SqliteLimitStore(sqlite.file().busyTimeout(deadline));
         }
-        log.info("Rate limits are kept in memory: they are lost with a restart and not shared");
+        log.info("Keeping rate limits in memory; a restart loses them, and instances do not share them");
         return new MemoryLimitStore();
     }
 

@@ -134,7 +134,7 @@ public final class RateLimitPolicyAutoConfiguration {
         return configuration;
     }
 
-    /** What is configuration, where nothing can be stored. */
+    /** The configured policy, where nothing can be stored. */
     @Bean
     @ConditionalOnMissingBean
     Policies rateLimitConfiguredPolicies(PolicyConfiguration configuration) {

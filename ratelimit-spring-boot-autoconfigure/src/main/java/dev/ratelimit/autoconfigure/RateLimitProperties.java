@@ -17,20 +17,20 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.context.properties.bind.Name;
 
 /**
- * What can be configured.
+ * The configuration under {@code ratelimit}.
  *
  * @param enabled whether requests and annotated methods are limited at all
  * @param limits the limits, by name
  * @param rules which requests limits apply to, by name or as a list
  * @param match whether all throttling rules that match a request apply, or the first only
- * @param tiers of which tier callers are, and what callers of a tier may use
+ * @param tiers the tiers of callers, and their quotas
  * @param apiKeys the API keys that callers may send
  * @param changes limits and rules that are changed in the database while the application runs
- * @param onFailure what to do when the store is unavailable, unless the rule says otherwise: local decides in this
+ * @param onFailure the failure policy for rules that do not set one: local decides in this
  *     instance by the same limits, open lets requests pass, closed rejects them
  * @param instances how many instances share the store; while it is unavailable, each grants its share of a limit
- * @param identity how clients are told apart
- * @param headers what is written into responses
+ * @param identity how clients are identified
+ * @param headers the headers of responses
  * @param exempt requests that no limit applies to
  * @param filter where the filters stand among others
  * @param store where state is kept
@@ -71,13 +71,13 @@ record RateLimitProperties(
      * @param capacity leaky-bucket: how much it holds
      * @param drain leaky-bucket: a rate such as 1/s, 60/m or 5/15m
      * @param maxWait leaky-bucket: how long a request may wait for its turn; without it, what does not fit is denied
-     * @param cost what a request is charged
+     * @param cost the charge for a request
      * @param minInterval the least time between two allowed requests
      * @param penalties for how long a subject is denied after so many violations
      * @param forgetAfter how long after the last violation the count of violations starts anew
      * @param lease how many permits of a hot subject an instance takes at once: a number, or auto
-     * @param tiers what is different for callers of a tier, by the name of the tier
-     * @param candidate what is different in numbers that are tried beside these: they count and report, and deny nothing
+     * @param tiers overrides for callers of a tier, by the name of the tier
+     * @param candidate overrides to try beside the live numbers: they count and report, and deny nothing
      */
     record LimitSpec(
             @Nullable String base,
@@ -132,11 +132,11 @@ record RateLimitProperties(
      * @param authorities it applies to callers that have one of these authorities
      * @param apiKeys the API keys that it applies to, by id or name; * for any
      * @param condition an expression over the request that must be true, such as #request.getHeader('X-Beta') != null
-     * @param action what it does: throttle by its limits, block, allow, or shadow (count and report, deny nothing)
+     * @param action the action: throttle by its limits, block, allow, or shadow (count and report, deny nothing)
      * @param key whose count it is: user, ip, user+ip, session, api-key, header:NAME, bean:NAME or an expression
      * @param limits the names of the limits; quota for the quota of the caller
      * @param response how it answers what it denies
-     * @param onFailure what to do when the store is unavailable
+     * @param onFailure the failure policy when the store is unavailable
      */
     record RuleSpec(
             @Nullable String name,
@@ -158,8 +158,8 @@ record RateLimitProperties(
      * How a rule answers what it denies.
      *
      * @param status the status; without one 429, or 403 from a rule that says block
-     * @param message what is said to people
-     * @param retryAfter how long the client is told to wait at least
+     * @param message the sentence for people
+     * @param retryAfter the least retry-after
      */
     record ResponseSpec(
             @Nullable Integer status,
@@ -167,11 +167,11 @@ record RateLimitProperties(
             @Nullable Duration retryAfter) {}
 
     /**
-     * Of which tier callers are, and what callers of a tier may use.
+     * The tiers of callers, and their quotas.
      *
      * @param defaultTier the tier of callers of whom nothing else is known
      * @param authorities the tier that an authority stands for; the first that a caller has counts
-     * @param quotas what callers of a tier may use in all, by the name of the tier; rules bring it in as the limit quota
+     * @param quotas the quotas by name of the tier; rules apply them as the limit quota
      * @param zone where days and months of quotas begin
      */
     record TiersSpec(
@@ -181,7 +181,7 @@ record RateLimitProperties(
             @DefaultValue("UTC") ZoneId zone) {}
 
     /**
-     * What a caller may use in all.
+     * The quota of a caller over all requests.
      *
      * @param perSecond requests in a second
      * @param perHour requests in an hour of the calendar
@@ -225,7 +225,7 @@ record RateLimitProperties(
             @DefaultValue("true") boolean listen) {}
 
     /**
-     * How clients are told apart.
+     * How clients are identified.
      *
      * @param trustedProxies addresses and ranges whose X-Forwarded-For and Forwarded headers are believed
      * @param ipv6Prefix how many leading bits of an IPv6 address stand for one client
@@ -235,7 +235,7 @@ record RateLimitProperties(
             @DefaultValue("64") int ipv6Prefix) {}
 
     /**
-     * What is written into responses.
+     * The headers of responses.
      *
      * @param legacy whether to write X-RateLimit-Limit, X-RateLimit-Remaining and X-RateLimit-Reset
      * @param standard whether to write RateLimit-Policy and RateLimit
@@ -247,7 +247,7 @@ record RateLimitProperties(
     /**
      * Requests that no limit applies to.
      *
-     * @param authorities whoever has one of these authorities, such as ROLE_ADMIN
+     * @param authorities callers with one of these authorities, such as ROLE_ADMIN
      * @param addresses clients in these addresses and ranges
      * @param paths path patterns such as /health/**
      */

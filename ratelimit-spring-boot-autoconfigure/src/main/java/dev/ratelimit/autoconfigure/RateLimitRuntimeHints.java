@@ -6,10 +6,10 @@ import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
-/** What a native image must be told: the migrations are resources, and expressions call methods of the request. */
+/** The hints for a native image: the migrations are resources, and expressions call methods of the request. */
 final class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
 
-    /** What {@code #request} and {@code #principal} are: on Tomcat, and behind Spring Security. */
+    /** The types of {@code #request} and {@code #principal}: on Tomcat, and behind Spring Security. */
     private static final List<String> SEEN_BY_EXPRESSIONS = List.of(
             "java.security.Principal",
             "jakarta.servlet.http.HttpServletRequest",

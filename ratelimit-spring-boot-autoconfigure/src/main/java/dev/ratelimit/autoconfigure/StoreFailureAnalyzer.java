@@ -4,16 +4,16 @@ import dev.ratelimit.store.LimitStoreException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Says where the store is that could not be opened, and which properties say where it should be. */
+/** Reports that the store could not be opened, and names the properties that locate it. */
 final class StoreFailureAnalyzer extends AbstractFailureAnalyzer<LimitStoreException> {
 
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, LimitStoreException cause) {
         return new FailureAnalysis(
-                "The store of rate limits cannot be opened: " + cause.getMessage(),
-                "Make sure that it can be, or say where it is: ratelimit.store.type, ratelimit.store.sqlite.path,"
-                        + " ratelimit.store.postgresql.url. At the start of an application its tables are looked at;"
-                        + " what ratelimit.on-failure says is for a store that fails later.",
+                "The rate limit store cannot be opened: " + cause.getMessage(),
+                "Check that the database is reachable, or set ratelimit.store.type, ratelimit.store.sqlite.path or"
+                        + " ratelimit.store.postgresql.url. The store is required at startup;"
+                        + " ratelimit.on-failure applies to a store that fails later.",
                 cause);
     }
 }

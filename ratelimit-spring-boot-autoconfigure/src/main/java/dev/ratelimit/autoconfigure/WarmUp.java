@@ -78,7 +78,7 @@ final class WarmUp implements SmartInitializingSingleton {
             Thread.currentThread().interrupt();
         }
         if (thread.isAlive()) {
-            log.info("Starting before the store of rate limits is warm: the first requests may be decided locally");
+            log.info("Starting before the rate limit store is warm; the first requests may be decided locally");
         }
     }
 

@@ -1,5 +1,5 @@
 /**
- * What is counted and timed, for Micrometer.
+ * Counters and timers for Micrometer.
  */
 @NullMarked
 package dev.ratelimit.metrics;

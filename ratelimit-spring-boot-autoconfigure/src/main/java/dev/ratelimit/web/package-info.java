@@ -1,5 +1,5 @@
 /**
- * What every web stack needs and no server API knows: the client's address, the source of API keys, expressions, headers and
+ * The parts that every web stack shares, without a server API: the client's address, the source of API keys, expressions, headers and
  * problem documents.
  */
 @NullMarked

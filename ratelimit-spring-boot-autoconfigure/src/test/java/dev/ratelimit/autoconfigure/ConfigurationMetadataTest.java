@@ -15,7 +15,7 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What editors complete from: the metadata that is generated, with our hints in it. */
+/** Completion in editors: the metadata that is generated, with our hints in it. */
 class ConfigurationMetadataTest {
 
     private static final Map<String, JsonNode> properties = new LinkedHashMap<>();

@@ -334,7 +334,7 @@ class RateLimitAutoConfigurationTest {
                     FailureAnalysis analysis = new ConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
                     assertThat(analysis).isNotNull();
                     assertThat(analysis.getDescription())
-                            .isEqualTo("The configuration of rate limits cannot be right:\n\n    Property: " + property
+                            .isEqualTo("Invalid rate limit configuration:\n\n    Property: " + property
                                     + "\n    Value: " + value);
                     assertThat(analysis.getAction()).isEqualTo(action);
                 });
@@ -348,7 +348,7 @@ class RateLimitAutoConfigurationTest {
                     FailureAnalysis analysis = new StoreFailureAnalyzer().analyze(context.getStartupFailure());
                     assertThat(analysis).isNotNull();
                     assertThat(analysis.getDescription())
-                            .startsWith("The store of rate limits cannot be opened: the SQLite file ")
+                            .startsWith("The rate limit store cannot be opened: the SQLite file ")
                             .contains("missing/limits.db")
                             .endsWith("choose a path in a folder that exists and that this process may write to");
                     assertThat(analysis.getAction()).contains("ratelimit.store.sqlite.path");

@@ -182,8 +182,8 @@ class RateLimitedMistakesTest {
             FailureAnalysis analysis = new ConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
             assertThat(analysis).isNotNull();
             assertThat(analysis.getDescription())
-                    .isEqualTo("An annotation @RateLimited cannot be right:\n\n    On: " + on + "\n    Property: "
-                            + attribute + "\n    Value: " + value);
+                    .isEqualTo("Invalid @RateLimited annotation:\n\n    On: " + on + "\n    Property: " + attribute
+                            + "\n    Value: " + value);
             assertThat(analysis.getAction()).startsWith(action);
         });
     }
@@ -222,7 +222,7 @@ class RateLimitedMistakesTest {
             FailureAnalysis analysis = new ConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
             assertThat(analysis).isNotNull();
             assertThat(analysis.getDescription())
-                    .isEqualTo("An annotation @RateLimited cannot be right:\n\n    On: " + HERE
+                    .isEqualTo("Invalid @RateLimited annotation:\n\n    On: " + HERE
                             + "FinalClass.call()\n    Property: class modifier\n    Value: 'final'");
         });
     }

@@ -22,7 +22,7 @@ import org.springframework.web.bind.annotation.CrossOrigin;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** What is decided before authentication and what after it. */
+/** The decisions before and after authentication. */
 class FilterOrderTest {
 
     @Configuration(proxyBeanMethods = false)

@@ -16,7 +16,7 @@ import org.springframework.context.annotation.Configuration;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What a client is told whose repeated violations have led to a penalty. */
+/** The answer to a client with a penalty for repeated violations. */
 class PenaltyAnswerTest {
 
     private static final Duration BLOCK = Duration.ofHours(2);

@@ -28,7 +28,7 @@ final class RunningApplication implements AutoCloseable {
         this.context = context;
     }
 
-    /** What serves it: both are on the class path, and the other one has to be left out. */
+    /** The server: both are on the class path, and the other one has to be left out. */
     enum Container {
         TOMCAT("org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration"),
         JETTY("org.springframework.boot.tomcat.autoconfigure.servlet.TomcatServletWebServerAutoConfiguration");

@@ -22,7 +22,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** What is said of a store that goes down and comes back, in the log and in meters. */
+/** Log lines and meters when a store goes down and comes back. */
 @ExtendWith(OutputCaptureExtension.class)
 class StoreStateTest {
 

@@ -184,7 +184,7 @@ class WebRequestsTest {
         assertThat(counted()).isEqualTo(1);
     }
 
-    /** Whatever reaches a handler is counted; what is written so oddly that it does not, need not be. */
+    /** Every spelling of a path that reaches a handler is counted; one that reaches none need not be. */
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -62,7 +62,7 @@ class CampaignController {
         return games.addCampaign(form.title(), user.getName());
     }
 
-    /** Whoever is not logged in joins as a guest. */
+    /** An anonymous caller joins as a guest. */
     @PostMapping("/campaigns/{id}/join")
     Campaign join(@PathVariable long id, @Nullable Principal user) {
         return games.join(id, user == null ? "guest" : user.getName());

@@ -9,7 +9,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Who is writing the next turn of a scene. */
+/** Tracks the writer of the next turn of a scene. */
 @RestController
 @RequestMapping("/api/scenes/{id}/compose-lock")
 class ComposeLockController {

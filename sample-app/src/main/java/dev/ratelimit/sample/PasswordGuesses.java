@@ -34,9 +34,9 @@ class PasswordGuesses {
     }
 
     /**
-     * Looks at the password first and asks the limit then: with HTTP Basic every request brings a password, and many
-     * right ones may come at once, so none may be charged before it is known to be wrong. Once the limit is used up, no
-     * answer tells right from wrong: of guesses at the same moment no more are told than the limit allows.
+     * Checks the password first, then asks the limit. With HTTP Basic every request brings a password, and many correct
+     * ones may come at once, so only wrong ones are charged. Once the limit is used up, correct and wrong passwords get
+     * the same answer: simultaneous guesses learn no more than the limit allows.
      */
     AuthenticationManager counting(AuthenticationManager passwords) {
         return login -> {

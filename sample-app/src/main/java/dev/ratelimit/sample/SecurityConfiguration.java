@@ -18,7 +18,7 @@ import org.springframework.security.core.userdetails.UserDetailsService;
 import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 import org.springframework.security.web.SecurityFilterChain;
 
-/** Anyone may read, join and try to log in; whoever writes says who they are with each request. */
+/** Anyone may read, join and try to log in. Writing requires a login with each request. */
 @Configuration(proxyBeanMethods = false)
 class SecurityConfiguration {
 

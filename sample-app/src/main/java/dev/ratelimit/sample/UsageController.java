@@ -42,8 +42,8 @@ class UsageController {
     }
 
     /**
-     * @param caller the user, or the address of whoever is none
-     * @param exempt whether no limit applies, so that there is nothing to tell
+     * @param caller the user, or the address of an anonymous caller
+     * @param exempt whether no limit applies, so that nothing is listed
      * @param quota by the part of the calendar that it is for: {@code day}, {@code month}
      * @param limits by group of endpoints; of each the limit with the least room, as in the headers of an answer
      */

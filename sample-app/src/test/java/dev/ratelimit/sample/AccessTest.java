@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** Who may do what, and whom the limits do not apply to. */
+/** Permissions, and callers without limits. */
 class AccessTest extends RunningSample {
 
     @Test

@@ -105,7 +105,7 @@ final class Browser implements AutoCloseable {
         await("an answer of " + endpoint, () -> "false".equals(answer.getDomAttribute("aria-busy")));
     }
 
-    /** What stands beside the button. */
+    /** The text beside the button. */
     String path(String endpoint) {
         return driver.findElement(By.cssSelector(".endpoint:has(#send-" + endpoint + ") code"))
                 .getText();
@@ -156,7 +156,7 @@ final class Browser implements AutoCloseable {
                 .until(unused -> condition.getAsBoolean());
     }
 
-    /** What the browser complained about: scripts that failed, resources that were refused. */
+    /** The complaints of the browser: scripts that failed, resources that were refused. */
     List<String> complaints() {
         return driver.manage().logs().get("browser").getAll().stream()
                 .map(Object::toString)

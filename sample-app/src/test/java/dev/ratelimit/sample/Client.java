@@ -61,7 +61,7 @@ final class Client {
             return response.body();
         }
 
-        /** What stands in the body at a JSON path. */
+        /** The value in the body at a JSON path. */
         <T> T at(String path) {
             return JsonPath.read(body(), path);
         }

@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** What the sample says of logging in. */
+/** The answers of the sample to logins. */
 class LoginTest extends RunningSample {
 
     /** Fails until it is denied, and says when to come back. */

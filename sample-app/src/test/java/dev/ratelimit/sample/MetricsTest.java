@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** What Prometheus is shown. */
+/** The meters that Prometheus reads. */
 class MetricsTest extends RunningSample {
 
     @Test

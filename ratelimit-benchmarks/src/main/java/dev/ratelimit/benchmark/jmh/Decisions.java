@@ -23,7 +23,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.springframework.mock.web.MockHttpServletResponse;
 
-/** What a decision costs in process: the step of each algorithm, the paths that need no store, keys and headers. */
+/** The cost of a decision in process: the step of each algorithm, the paths that need no store, keys and headers. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)

@@ -1,4 +1,4 @@
-/** What runs in process, measured by JMH. */
+/** Measurements in process, by JMH. */
 @NullMarked
 package dev.ratelimit.benchmark.jmh;
 

@@ -193,7 +193,7 @@ public final class Ours implements Peer {
             return allowed;
         }
 
-        /** Whatever was admitted was given back. */
+        /** Every admitted request was given back. */
         @Override
         public void requireExact(int key, long admitted, long denied) throws SQLException {
             Ours.this.requireExact(key, 0, denied);

@@ -7,7 +7,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import javax.sql.DataSource;
 
-/** What one would write by hand in PostgreSQL. */
+/** Limits written by hand in PostgreSQL, as peers. */
 public final class PostgresPeers {
 
     private PostgresPeers() {}

@@ -1,4 +1,4 @@
-/** What is measured: the rate limiter of this project and its peers, behind one small interface. */
+/** The contenders: the rate limiter of this project and its peers, behind one small interface. */
 @NullMarked
 package dev.ratelimit.benchmark.peer;
 

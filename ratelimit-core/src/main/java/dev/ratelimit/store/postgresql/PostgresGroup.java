@@ -137,7 +137,7 @@ final class PostgresGroup {
             case READ -> reading.decide(operation);
             case LOCK -> null;
         };
-        if (answer == null) { // what comes after it on these keys waits for it
+        if (answer == null) { // later operations on these keys wait for it
             operation.demands().forEach(demand -> key(demand).raise(Way.LOCK));
         }
         return answer;

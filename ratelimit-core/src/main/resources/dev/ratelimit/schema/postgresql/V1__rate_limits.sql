@@ -142,8 +142,8 @@ COMMENT ON TABLE "${flyway:defaultSchema}".api_keys IS 'API keys; nothing here a
 COMMENT ON COLUMN "${flyway:defaultSchema}".api_keys.key_hash IS 'SHA-256 of the whole key, in lower-case hexadecimal digits';
 COMMENT ON COLUMN "${flyway:defaultSchema}".api_keys.user_id IS 'who owns it';
 
--- What has changed, for those who keep the tables above in memory. A reader that has seen a revision never misses a
--- smaller one that is committed later: whoever takes a revision holds the counter until the end of the transaction.
+-- The change feed for instances that cache the tables above. A reader that has seen a revision never misses a smaller
+-- one that is committed later: a transaction that takes a revision locks the counter until it ends.
 CREATE TABLE "${flyway:defaultSchema}".rate_limit_revision (
     only_one boolean PRIMARY KEY DEFAULT true CHECK (only_one),
     revision bigint  NOT NULL

@@ -75,7 +75,7 @@ CREATE TABLE rate_limit_rules (
     UNIQUE (rule_name, version)
 ) STRICT;
 
--- What is different for a user: tier, numbers that override those of the tier, a block.
+-- The settings of a user: tier, numbers that override those of the tier, a block.
 CREATE TABLE user_quotas (
     user_id       TEXT    NOT NULL PRIMARY KEY,
     tier          TEXT,
@@ -113,8 +113,8 @@ CREATE TABLE api_keys (
     total_requests INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
--- What has changed, for those who keep the tables above in memory: the latest changes, in the order in which they were
--- committed. Filled by triggers.
+-- The change feed for instances that cache the tables above: the latest changes in the order of their commits. Filled
+-- by triggers.
 CREATE TABLE rate_limit_changes (
     revision   INTEGER PRIMARY KEY AUTOINCREMENT,
     kind       TEXT    NOT NULL CHECK (kind IN ('limit', 'rule', 'quota', 'key', 'reset')),

@@ -279,7 +279,7 @@ class PostgresLimitStoreTest extends LimitStoreContract {
         }
     }
 
-    /** What was admitted before the rest of the group has to be tried again is not charged again. */
+    /** Requests admitted before the rest of the group is retried are not charged again. */
     @Test
     void onlyWhatFailedIsTriedAgain() {
         Limit roomy = Limit.named("roomy")

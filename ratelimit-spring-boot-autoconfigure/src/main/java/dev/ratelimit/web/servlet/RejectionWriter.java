@@ -13,7 +13,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers rejected requests, whoever rejects them: the filters, or a method with {@code @RateLimited}.
+ * Answers requests that the filters or a method with {@code @RateLimited} rejected.
  *
  * @param headers the headers of every decision
  * @param handler writes the body

@@ -193,7 +193,7 @@ public final class ServletRequests {
                         ? null
                         : Subject.of("key", value.toString().strip());
             } catch (RuntimeException e) {
-                log.warn("Counting a request by its address: the key {} failed: {}", expression, e.getMessage());
+                log.warn("Key {} failed; counting the request by its address: {}", expression, e.getMessage());
                 return null;
             }
         };
@@ -246,8 +246,7 @@ public final class ServletRequests {
                 return Boolean.TRUE.equals(value(condition, request, Boolean.class));
             } catch (RuntimeException e) {
                 boolean counts = rule.action() == Action.THROTTLE || rule.action() == Action.SHADOW;
-                log.warn(
-                        "Taking the condition of rule '{}' for {}: it failed: {}", rule.name(), counts, e.getMessage());
+                log.warn("Condition of rule '{}' failed; treating it as {}: {}", rule.name(), counts, e.getMessage());
                 return counts;
             }
         }
