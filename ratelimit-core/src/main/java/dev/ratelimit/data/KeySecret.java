@@ -1,7 +1,7 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.Sha256;
 import dev.ratelimit.admin.KeyAdmin.IssuedKey;
+import dev.ratelimit.support.Sha256;
 import java.security.SecureRandom;
 import java.util.Base64;
 import java.util.HexFormat;

@@ -1,9 +1,9 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.Micros;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
 import dev.ratelimit.store.sqlite.SqliteFile;
+import dev.ratelimit.support.Micros;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.DaemonThreads;
+import dev.ratelimit.support.DaemonThreads;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -1,10 +1,7 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.DaemonThreads;
 import dev.ratelimit.InvalidSettingException;
 import dev.ratelimit.Limits;
-import dev.ratelimit.Listeners;
-import dev.ratelimit.Micros;
 import dev.ratelimit.admin.EffectivePolicy;
 import dev.ratelimit.admin.EffectivePolicy.Versions;
 import dev.ratelimit.admin.KeyInfo;
@@ -19,6 +16,9 @@ import dev.ratelimit.policy.ApiKeys;
 import dev.ratelimit.policy.LiveLimits;
 import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Rule;
+import dev.ratelimit.support.DaemonThreads;
+import dev.ratelimit.support.Listeners;
+import dev.ratelimit.support.Micros;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
