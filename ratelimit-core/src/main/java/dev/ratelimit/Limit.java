@@ -153,7 +153,7 @@ public record Limit(
         private @Nullable Algorithm algorithm;
         private long cost = 1;
         private Duration minInterval = Duration.ZERO;
-        private final List<Penalties.Tier> tiers = new ArrayList<>();
+        private final List<Penalties.Step> tiers = new ArrayList<>();
         private Duration forgetAfter = Penalties.DEFAULT_FORGET_AFTER;
         private Lease lease = Lease.NONE;
 
@@ -183,7 +183,7 @@ public record Limit(
 
         /** Adds a tier: after so many violations the subject is denied for so long. */
         public Builder penalty(long after, Duration block) {
-            tiers.add(checked(() -> new Penalties.Tier(after, block)));
+            tiers.add(checked(() -> new Penalties.Step(after, block)));
             return this;
         }
 

@@ -63,15 +63,15 @@ public final class LimitProperties {
         return limit.build();
     }
 
-    private List<Penalties.Tier> tiers() {
-        List<Penalties.Tier> tiers = new ArrayList<>();
+    private List<Penalties.Step> tiers() {
+        List<Penalties.Step> tiers = new ArrayList<>();
         String advice = "write tiers such as 1 -> 1m, 3 -> 5m";
         for (String written : text("penalties", advice).split(",", -1)) {
             Matcher tier = TIER.matcher(written.strip());
             if (!tier.matches()) {
                 throw new InvalidLimitException(null, "penalties", written.strip(), advice);
             }
-            tiers.add(new Penalties.Tier(
+            tiers.add(new Penalties.Step(
                     Long.parseLong(tier.group(1)), Durations.parse("penalties.block", tier.group(2))));
         }
         return tiers;

@@ -400,11 +400,11 @@ class LimitPropertiesTest {
                 "limit 'api': penalties.block is '0s'; write a time such as 1m");
         refused(
                 () -> fixedWindowWith("penalties=3 -> 5m, 1 -> 1m"),
-                "limit 'api': penalties[1].after is 1; write the tiers in ascending order, each number of violations"
+                "limit 'api': penalties[1].after is 1; write the steps in ascending order, each number of violations"
                         + " once");
         refused(
                 () -> fixedWindowWith("penalties=1 -> 1m, 1 -> 5m"),
-                "limit 'api': penalties[1].after is 1; write the tiers in ascending order, each number of violations"
+                "limit 'api': penalties[1].after is 1; write the steps in ascending order, each number of violations"
                         + " once");
     }
 

@@ -52,8 +52,8 @@ class LimitTest {
         assertThat(limit.cost()).isEqualTo(3);
         assertThat(limit.minInterval()).isEqualTo(Duration.ofMillis(250));
         assertThat(limit.hasMinInterval()).isTrue();
-        assertThat(limit.penalties().tiers())
-                .containsExactly(new Penalties.Tier(1, MINUTE), new Penalties.Tier(3, Duration.ofMinutes(5)));
+        assertThat(limit.penalties().steps())
+                .containsExactly(new Penalties.Step(1, MINUTE), new Penalties.Step(3, Duration.ofMinutes(5)));
         assertThat(limit.penalties().forgetAfter()).isEqualTo(Duration.ofHours(2));
     }
 

@@ -14,6 +14,7 @@ public record Identity(@Nullable String user, Set<String> authorities) {
     public static final Identity NOBODY = new Identity(null, Set.of());
 
     public Identity {
+        user = user == null || user.isBlank() ? null : user;
         authorities = Set.copyOf(authorities);
     }
 }

@@ -60,7 +60,7 @@ public final class Visit {
     private @Nullable RequestFacts facts;
     private @Nullable RuleMatch match;
     private Identity identity = Identity.NOBODY;
-    private boolean identified;
+    private boolean pastArrival;
     private @Nullable Caller caller;
 
     /** The limits that were asked last and are not answered yet, with the rules that brought them in. */
@@ -70,6 +70,10 @@ public final class Visit {
     private boolean revocable;
 
     private final List<Asked> asked = new ArrayList<>(2);
+
+    /** The limits on trial that were asked for: each counts the request once. */
+    private final List<LimitRequest.Item> tried = new ArrayList<>(0);
+
     private boolean exempt;
     private @Nullable Rejection rejection;
     private @Nullable Instant blockedUntil;
@@ -106,7 +110,8 @@ public final class Visit {
                 : LimitRequest.of(gate.subjects.ofAddress(arrival.address()), guesses.limit());
         Decision denied =
                 guess == null || guesses == null ? null : guesses.remembered().apply(guess);
-        if (denied != null) {
+        if (guess != null && denied != null) {
+            add(guess, denied, Duration.ZERO);
             return reject(Rejection.of(denied));
         }
         apiKey = presented.get();
@@ -145,11 +150,17 @@ public final class Visit {
 
     /**
      * The next step if the path or the method was replaced between arrival and authentication. Limits that were asked before
-     * are not asked again.
+     * are not asked again. An exempt path does not exempt the one that replaces it.
      */
     public Step rerouted(Arrival replaced) {
+        boolean apiKeyWasRead = !exempt;
         arrival = replaced;
-        return exempt ? Step.Pass.AT_ONCE : walk();
+        pastArrival = true;
+        exempt = gate.exemptions.exempt(replaced);
+        if (exempt) {
+            return Step.Pass.AT_ONCE;
+        }
+        return apiKeyWasRead ? walk() : arrive();
     }
 
     /**
@@ -158,7 +169,7 @@ public final class Visit {
      */
     public Step identified(Identity who) {
         identity = who;
-        identified = true;
+        pastArrival = true;
         exempt |= gate.exemptions.exempt(who.authorities());
         if (mode != Mode.EXPLAIN && exempt) {
             return Step.Pass.AT_ONCE;
@@ -203,7 +214,9 @@ public final class Visit {
                     continue;
                 }
                 if (rule.action() == Action.SHADOW) {
-                    limits = limits.trial(subject, counted.limit(), rule.name());
+                    limits = wasTried(subject, counted.limit())
+                            ? limits
+                            : limits.trial(subject, counted.limit(), rule.name());
                 } else if (!limits.asks(subject, counted.limit().name())) {
                     limits = limits.and(subject, counted.limit()).rule(rule.name());
                     strictest = strictest == null ? rule.onFailure() : strictest.and(rule.onFailure());
@@ -245,10 +258,20 @@ public final class Visit {
         return false;
     }
 
+    private boolean wasTried(Subject subject, Limit limit) {
+        for (LimitRequest.Item one : tried) {
+            if (one.subject().equals(subject) && one.limitName().equals(limit.name())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private Step ask(LimitRequest limits, List<Rule> rules, boolean mayBeGivenBack) {
         LimitRequest recorded = limits.recordedByCaller();
         asking = recorded;
         askingRules = rules;
+        tried.addAll(limits.trials());
         revocable |= mayBeGivenBack;
         return new Step.Ask(recorded, mayBeGivenBack);
     }
@@ -284,12 +307,14 @@ public final class Visit {
         if (rejection == null && !exempt) {
             rejection = no;
         }
-        return mode == Mode.CHARGE ? new Step.Reject(no, revocable && identified) : Step.Pass.AT_ONCE;
+        return mode == Mode.CHARGE ? new Step.Reject(no, revocable && pastArrival) : Step.Pass.AT_ONCE;
     }
 
-    /** Adds a decision of {@code @RateLimited} to the record of the request. */
+    /** Adds a decision to the record of the request. Limits on trial alone decide nothing. */
     public synchronized void add(LimitRequest request, Decision decision, Duration took) {
-        asked.add(new Asked(request, decision, took));
+        if (!request.items().isEmpty()) {
+            asked.add(new Asked(request, decision, took));
+        }
     }
 
     /** A method that the request called was denied. */
@@ -309,8 +334,10 @@ public final class Visit {
         Rejection no = rejection;
         Duration took = Duration.ZERO;
         Outcome worst = Outcome.ALLOWED;
+        boolean denied = false;
         for (Asked one : asked) {
             took = took.plus(one.took());
+            denied |= !one.decision().allowed();
             Outcome outcome = one.decision().outcome();
             worst = outcome.compareTo(worst) > 0 ? outcome : worst;
         }
@@ -324,7 +351,7 @@ public final class Visit {
                 caller == null ? null : caller.tier());
         return new RequestRecord(
                 no != null ? no.outcome() : exempt ? Outcome.EXEMPT : worst,
-                no == null,
+                no == null && (exempt || !denied),
                 no == null ? null : no.rule(),
                 asked,
                 exchange,

@@ -51,7 +51,7 @@ final class NaiveLimit {
         boolean forgotten = lastViolation == null || at - lastViolation >= Micros.of(penalties.forgetAfter());
         violations = forgotten ? 1 : violations + 1;
         lastViolation = at;
-        for (Penalties.Tier tier : penalties.tiers()) {
+        for (Penalties.Step tier : penalties.steps()) {
             if (violations >= tier.after()) {
                 blockedUntil = at + Micros.of(tier.block());
             }

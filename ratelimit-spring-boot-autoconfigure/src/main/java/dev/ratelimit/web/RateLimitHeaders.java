@@ -25,6 +25,9 @@ public record RateLimitHeaders(boolean legacy, boolean standard) {
      * @param response takes the name and the value of each header
      */
     public void write(List<Decision> decisions, BiConsumer<String, String> response) {
+        if (decisions.isEmpty()) {
+            return;
+        }
         Decision latest = decisions.get(decisions.size() - 1);
         if (!latest.allowed()) {
             response.accept("Retry-After", Long.toString(latest.retryAfterSeconds()));

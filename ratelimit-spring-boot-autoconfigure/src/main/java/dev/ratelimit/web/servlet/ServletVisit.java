@@ -5,6 +5,8 @@ import dev.ratelimit.Reservation;
 import dev.ratelimit.gate.Visit;
 import dev.ratelimit.policy.PathReadings;
 import jakarta.servlet.http.HttpServletRequest;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.servlet.HandlerMapping;
 
@@ -16,7 +18,9 @@ final class ServletVisit {
     final Visit visit;
     private PathReadings path;
     private String method;
-    private @Nullable Reservation revocable;
+    /** Mostly one; another if the request is rerouted. */
+    private final List<Reservation> revocable = new ArrayList<>(1);
+
     private volatile @Nullable String endpoint;
     private boolean recorded;
 
@@ -52,17 +56,18 @@ final class ServletVisit {
     }
 
     Decision charged(Reservation reservation) {
-        revocable = reservation;
+        revocable.add(reservation);
         return reservation.decision();
     }
 
-    /** Gives back the charge on arrival. If the store fails, the charge stays: the safe side. */
+    /** Gives back the charges on arrival. If the store fails, a charge stays: the safe side. */
     void giveBack() {
-        Reservation charge = revocable;
-        if (charge != null && charge.decision().allowed()) {
-            revocable = null;
-            boolean unused = charge.giveBack();
+        for (Reservation charge : revocable) {
+            if (charge.decision().allowed()) {
+                boolean unused = charge.giveBack();
+            }
         }
+        revocable.clear();
     }
 
     /** Notes the pattern of the handler while the request is still there. */

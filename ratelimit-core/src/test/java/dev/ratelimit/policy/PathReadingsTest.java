@@ -1,0 +1,54 @@
+package dev.ratelimit.policy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.http.server.PathContainer;
+
+class PathReadingsTest {
+
+    private static List<String> readings(String path) {
+        return PathReadings.of(path).all().stream().map(PathContainer::value).toList();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/", "/api", "/api/games/7", "/a.b/~c"})
+    void plainPathHasOneReading(String path) {
+        assertThat(readings(path)).containsExactly(path);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/api/, /api/ /api",
+        "//api//x, //api//x /api/x",
+        "/api/./x, /api/./x /api/x",
+        "/health/../pay, /health/../pay /pay",
+        "/health/%2e%2e/pay, /health/%2e%2e/pay /pay",
+        "/health/..;a=b/pay, /health/..;a=b/pay /pay",
+        "/%61pi, /%61pi /api",
+        "/api;x=1/y, /api;x=1/y /api/y",
+        "/api/x/.., /api/x/.. /api/ /api",
+        "/api//, /api// /api/ /api"
+    })
+    void spellingHasEveryReading(String path, String expected) {
+        assertThat(readings(path)).containsExactlyInAnyOrder(expected.split(" ", -1));
+    }
+
+    @Test
+    void firstReadingIsThePathAsItWasSent() {
+        assertThat(PathReadings.of("/%61pi/").sent()).isEqualTo("/%61pi/");
+        assertThat(new PathReadings(List.of()).sent()).isEmpty();
+    }
+
+    @Test
+    void pathAboveTheApplicationIsRefused() {
+        assertThatThrownBy(() -> PathReadings.of("/../x"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("/../x");
+    }
+}
