@@ -105,21 +105,22 @@ public final class Visit {
             return null;
         }
         KeyGuesses guesses = gate.guesses;
-        LimitRequest guess = guesses == null || mode != Mode.CHARGE
-                ? null
-                : LimitRequest.of(gate.subjects.ofAddress(arrival.address()), guesses.limit());
+        Subject address = addressSubject();
+        LimitRequest guess = guesses == null || address == null ? null : LimitRequest.of(address, guesses.limit());
         Decision denied =
                 guess == null || guesses == null ? null : guesses.remembered().apply(guess);
         if (guess != null && denied != null) {
             add(guess, denied, Duration.ZERO);
-            return reject(Rejection.of(denied));
+            if (reject(Rejection.of(denied)) instanceof Step.Reject no) {
+                return no;
+            }
         }
         apiKey = presented.get();
         if (apiKey != null) {
             return null;
         }
         unknownKey = true;
-        if (guess != null) {
+        if (guess != null && mode == Mode.CHARGE) {
             return ask(guess, List.of(), false);
         }
         Step rejected = reject(Rejection.unknownApiKey());

@@ -288,6 +288,37 @@ class VisitTest {
         assertThat(gate.asks).isEmpty();
     }
 
+    @ParameterizedTest
+    @EnumSource(
+            value = Mode.class,
+            names = {"PEEK", "EXPLAIN"})
+    void validKeyOfADeniedAddressIsThrottledInQuestionsToo(Mode mode) {
+        TestGate gate = new TestGate().rule(byUser("fair"));
+        gate.usedUp.add("guesses");
+        gate.remembered = gate.answer(LimitRequest.of(Subject.ip("192.0.2.1"), ApiKeys.guessing("guesses", 3)));
+        Visit visit = gate.visit(mode, gate.arrival("/api", gate.presenting(keyOf("olga"))));
+
+        gate.walk(visit, Identity.NOBODY);
+
+        assertThat(visit.completed(0, null).outcome()).isEqualTo(Outcome.THROTTLED);
+        assertThat(visit.completed(0, null).allowed()).isFalse();
+        assertThat(gate.askedAt(0)).as("the walk goes on").containsExactly("user of user:olga");
+    }
+
+    @Test
+    void questionWithoutAnAddressIsNotHeldBackByGuesses() {
+        TestGate gate = new TestGate();
+        gate.usedUp.add("guesses");
+        gate.remembered = gate.answer(LimitRequest.of(Subject.ip("192.0.2.1"), ApiKeys.guessing("guesses", 3)));
+        Visit visit = gate.visit(
+                Mode.EXPLAIN,
+                new Arrival("GET", false, PathReadings.of("/api"), null, gate.presenting(keyOf("olga")), null));
+
+        gate.walk(visit, Identity.NOBODY);
+
+        assertThat(visit.rejection()).isNull();
+    }
+
     @Test
     void requestWithoutAKeyIsNotHeldBackByGuessesOfItsAddress() {
         TestGate gate = new TestGate().rule(byAddress("flood"));

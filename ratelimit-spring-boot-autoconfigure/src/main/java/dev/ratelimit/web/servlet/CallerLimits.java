@@ -64,7 +64,10 @@ public final class CallerLimits {
         Decision last = null;
         for (Decision decision : visit.decisions()) {
             if (!decision.outcome().isDecided()) {
-                return decision;
+                if (rejection == null || decision.equals(rejection.decision())) {
+                    return decision;
+                }
+                continue; // it let the request pass, and a later one rejects it
             }
             limits.addAll(decision.limits());
             last = decision;
