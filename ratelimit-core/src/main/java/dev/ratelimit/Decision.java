@@ -1,5 +1,7 @@
 package dev.ratelimit;
 
+import dev.ratelimit.support.Micros;
+import dev.ratelimit.support.Seconds;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.ratelimit;
 
+import dev.ratelimit.support.Micros;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
 import java.time.temporal.ChronoUnit;

@@ -1,5 +1,6 @@
 package dev.ratelimit;
 
+import dev.ratelimit.support.Micros;
 import java.math.BigInteger;
 import java.time.Duration;
 import java.util.regex.Matcher;

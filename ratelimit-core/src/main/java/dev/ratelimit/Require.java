@@ -1,5 +1,6 @@
 package dev.ratelimit;
 
+import dev.ratelimit.support.Micros;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

@@ -1,5 +1,6 @@
 package dev.ratelimit;
 
+import dev.ratelimit.support.Sha256;
 import java.nio.charset.StandardCharsets;
 import java.text.Normalizer;
 import java.util.HexFormat;

@@ -45,6 +45,7 @@ class ArchitectureTest {
         }
     }
 
+    private static final String SUPPORT = "dev.ratelimit.support";
     private static final String ROOT = "dev.ratelimit";
     private static final String ALGORITHM = "dev.ratelimit.algorithm";
     private static final String STORE = "dev.ratelimit.store";
@@ -61,9 +62,10 @@ class ArchitectureTest {
 
     private static final String LOGGING = "org.slf4j";
 
-    /** The packages that each package may import beside itself, the JDK and the annotations of JSpecify. */
+    /** The packages that each package may import beside itself, the helpers, the JDK and the annotations of JSpecify. */
     private static final Map<String, List<String>> MAY_IMPORT = Map.ofEntries(
-            Map.entry(ROOT, List.of(LOGGING)),
+            Map.entry(SUPPORT, List.of(LOGGING)),
+            Map.entry(ROOT, List.of()),
             Map.entry(ALGORITHM, List.of(ROOT)),
             Map.entry(STORE, List.of(ROOT, ALGORITHM)),
             Map.entry(JDBC, List.of(ROOT, ALGORITHM, STORE)),
@@ -107,7 +109,8 @@ class ArchitectureTest {
     @ArchTest
     static void importsGoInOneDirection(JavaClasses classes) {
         for (String name : packageNames(classes)) {
-            List<String> allowed = new ArrayList<>(List.of(name, "java..", "javax.sql", "org.jspecify.annotations"));
+            List<String> allowed =
+                    new ArrayList<>(List.of(name, SUPPORT, "java..", "javax.sql", "org.jspecify.annotations"));
             allowed.addAll(MAY_IMPORT.getOrDefault(name, List.of()));
             classes()
                     .that()

@@ -1,8 +1,8 @@
 package dev.ratelimit.algorithm;
 
-import dev.ratelimit.Micros;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Require;
+import dev.ratelimit.support.Micros;
 import java.time.Duration;
 
 /**

@@ -1,8 +1,8 @@
 package dev.ratelimit.algorithm;
 
-import dev.ratelimit.Micros;
 import dev.ratelimit.Window.Calendar;
 import dev.ratelimit.Window.CalendarUnit;
+import dev.ratelimit.support.Micros;
 import java.time.DayOfWeek;
 import java.time.LocalDate;
 import java.time.ZoneOffset;

@@ -1,8 +1,8 @@
 package dev.ratelimit.algorithm;
 
 import dev.ratelimit.Limit;
-import dev.ratelimit.Micros;
 import dev.ratelimit.Outcome;
+import dev.ratelimit.support.Micros;
 import org.jspecify.annotations.Nullable;
 
 /**

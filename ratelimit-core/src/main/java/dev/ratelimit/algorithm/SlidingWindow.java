@@ -2,9 +2,9 @@ package dev.ratelimit.algorithm;
 
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.LimitProperties;
-import dev.ratelimit.Micros;
 import dev.ratelimit.Require;
 import dev.ratelimit.Window;
+import dev.ratelimit.support.Micros;
 import java.time.Duration;
 
 /**

@@ -1,8 +1,8 @@
 package dev.ratelimit.algorithm;
 
 import dev.ratelimit.Limit;
-import dev.ratelimit.Micros;
 import dev.ratelimit.Outcome;
+import dev.ratelimit.support.Micros;
 
 /**
  * The answer of one limit to one request. Times are microseconds since the epoch.

@@ -1,7 +1,7 @@
 package dev.ratelimit.algorithm;
 
-import dev.ratelimit.Micros;
 import dev.ratelimit.Penalties;
+import dev.ratelimit.support.Micros;
 
 /**
  * How often a subject has violated a limit: a row of {@code rate_limit_penalties}. Times are microseconds.

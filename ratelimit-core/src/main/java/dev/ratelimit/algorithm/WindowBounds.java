@@ -1,7 +1,7 @@
 package dev.ratelimit.algorithm;
 
-import dev.ratelimit.Micros;
 import dev.ratelimit.Window;
+import dev.ratelimit.support.Micros;
 
 /** Where the windows of a limit begin and end. Thread-safe. */
 abstract class WindowBounds {

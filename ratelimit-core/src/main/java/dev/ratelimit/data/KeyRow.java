@@ -1,10 +1,10 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.Micros;
 import dev.ratelimit.admin.KeyInfo;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.policy.ApiKey;
 import dev.ratelimit.policy.Quota;
+import dev.ratelimit.support.Micros;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;

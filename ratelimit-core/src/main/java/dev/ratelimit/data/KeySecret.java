@@ -1,9 +1,7 @@
 package dev.ratelimit.data;
 
 import dev.ratelimit.admin.KeyAdmin.IssuedKey;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import dev.ratelimit.support.Sha256;
 import java.security.SecureRandom;
 import java.util.Base64;
 import java.util.HexFormat;
@@ -38,11 +36,7 @@ final class KeySecret {
 
     /** A key has too many random bits to be guessed, so a fast hash without salt is as safe as a slow one. */
     static byte[] hash(String key) {
-        try {
-            return MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8));
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java platform has SHA-256", e);
-        }
+        return Sha256.of(key);
     }
 
     static String hashText(String key) {

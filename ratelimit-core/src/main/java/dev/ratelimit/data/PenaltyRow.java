@@ -1,7 +1,7 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.Micros;
 import dev.ratelimit.admin.PenaltyAdmin;
+import dev.ratelimit.support.Micros;
 import java.util.List;
 import org.springframework.data.annotation.Id;
 import org.springframework.data.relational.core.mapping.Table;

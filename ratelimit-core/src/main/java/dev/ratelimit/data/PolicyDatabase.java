@@ -1,10 +1,9 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.Micros;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
-import dev.ratelimit.store.jdbc.UnsupportedDatabaseException;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
 import dev.ratelimit.store.sqlite.SqliteFile;
+import dev.ratelimit.support.Micros;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
@@ -110,11 +109,7 @@ public final class PolicyDatabase {
      */
     public static PolicyDatabase postgres(DataSource dataSource, String schema) {
         String name = PostgresLimitStore.requireSchema(schema);
-        DatabaseProduct product = DatabaseProduct.of(dataSource);
-        if (product != DatabaseProduct.POSTGRESQL) {
-            throw new UnsupportedDatabaseException(
-                    "the data source leads to " + product + "; give the path of the file instead (SqliteFile.at)");
-        }
+        DatabaseProduct.requirePostgres(dataSource, "policies");
         return new PolicyDatabase(
                 "the PostgreSQL schema " + name,
                 dataSource,

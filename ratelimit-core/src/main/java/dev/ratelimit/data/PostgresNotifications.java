@@ -1,5 +1,6 @@
 package dev.ratelimit.data;
 
+import dev.ratelimit.support.DaemonThreads;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -46,9 +47,9 @@ final class PostgresNotifications implements AutoCloseable {
      */
     static PostgresNotifications start(DataSource dataSource, String schema, Runnable heard) {
         PostgresNotifications notifications = new PostgresNotifications(dataSource, schema, heard);
-        Thread thread = new Thread(notifications::run, "ratelimit-notifications");
-        thread.setDaemon(true);
-        thread.start();
+        DaemonThreads.named("ratelimit-notifications")
+                .newThread(notifications::run)
+                .start();
         return notifications;
     }
 

@@ -1,9 +1,9 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.Micros;
 import dev.ratelimit.admin.QuotaAdmin;
 import dev.ratelimit.policy.Account;
 import dev.ratelimit.policy.Quota;
+import dev.ratelimit.support.Micros;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;

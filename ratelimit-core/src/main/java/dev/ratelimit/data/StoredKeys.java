@@ -1,11 +1,11 @@
 package dev.ratelimit.data;
 
 import dev.ratelimit.InvalidLimitException;
-import dev.ratelimit.Micros;
 import dev.ratelimit.admin.Problem;
 import dev.ratelimit.policy.ApiKey;
 import dev.ratelimit.policy.ApiKeys;
 import dev.ratelimit.policy.Quota;
+import dev.ratelimit.support.Micros;
 import java.security.MessageDigest;
 import java.time.InstantSource;
 import java.util.Collection;

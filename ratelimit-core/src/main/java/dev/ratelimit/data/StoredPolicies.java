@@ -2,7 +2,6 @@ package dev.ratelimit.data;
 
 import dev.ratelimit.InvalidSettingException;
 import dev.ratelimit.Limits;
-import dev.ratelimit.Micros;
 import dev.ratelimit.admin.EffectivePolicy;
 import dev.ratelimit.admin.EffectivePolicy.Versions;
 import dev.ratelimit.admin.KeyInfo;
@@ -17,6 +16,9 @@ import dev.ratelimit.policy.ApiKeys;
 import dev.ratelimit.policy.LiveLimits;
 import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Rule;
+import dev.ratelimit.support.DaemonThreads;
+import dev.ratelimit.support.Listeners;
+import dev.ratelimit.support.Micros;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -30,7 +32,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -86,6 +87,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     private final PolicyDatabase database;
     private final PolicyConfiguration configuration;
     private final Options options;
+    private final Listeners<ChangeListener> listeners;
     private final StoredAccounts accounts;
     private final StoredKeys keys;
     private final Limits limits = new LiveLimits(() -> current().limits());
@@ -109,13 +111,13 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
         this.database = database;
         this.configuration = configuration;
         this.options = options;
+        this.listeners = new Listeners<>(List.of(options.listener()));
         this.accounts = new StoredAccounts(database);
         this.keys = new StoredKeys(database, options.clock());
         this.transaction = new StoredTransaction(database, options.clock());
         this.effective = EffectivePolicy.of(configuration, Versions.NONE, now());
         readAll();
-        this.poller = new Thread(this::poll, "ratelimit-changes");
-        poller.setDaemon(true);
+        this.poller = DaemonThreads.named("ratelimit-changes").newThread(this::poll);
         poller.start();
         String schema = database.schema();
         this.notifications = schema != null && options.listen()
@@ -152,7 +154,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
                 database.changes().findByRevisionGreaterThanEqualOrderByRevision(last == null ? 0 : last.revision());
         if (!isComplete(last, changes) || changes.size() > MOST_READ_BY_NAME) {
             readAll();
-            tell(listener -> listener.subjectReset(null));
+            listeners.tell(listener -> listener.subjectReset(null));
             return;
         }
         List<ChangeRow> news = last == null ? changes : changes.subList(1, changes.size());
@@ -161,7 +163,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
             lastChange = news.get(news.size() - 1);
         } else if (!effective.nextExpiry().isAfter(now())) {
             compile();
-            tell(ChangeListener::policyChanged);
+            listeners.tell(ChangeListener::policyChanged);
         }
     }
 
@@ -216,17 +218,9 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
             report();
         }
         names.getOrDefault(ChangeRow.RESET, Set.of())
-                .forEach(subject -> tell(listener -> listener.subjectReset(subject)));
+                .forEach(subject -> listeners.tell(listener -> listener.subjectReset(subject)));
         if (expired || !Set.of(ChangeRow.RESET).containsAll(names.keySet())) {
-            tell(ChangeListener::policyChanged);
-        }
-    }
-
-    private void tell(Consumer<ChangeListener> news) {
-        try {
-            news.accept(options.listener());
-        } catch (RuntimeException e) {
-            log.warn("Ignoring a failure of the change listener: {}", e.getMessage(), e);
+            listeners.tell(ChangeListener::policyChanged);
         }
     }
 

@@ -1,6 +1,5 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.Micros;
 import dev.ratelimit.Subject;
 import dev.ratelimit.admin.KeyAdmin.IssuedKey;
 import dev.ratelimit.admin.NewKey;
@@ -8,6 +7,7 @@ import dev.ratelimit.admin.PolicyStorage;
 import dev.ratelimit.admin.Revision;
 import dev.ratelimit.policy.Quota;
 import dev.ratelimit.policy.Rule;
+import dev.ratelimit.support.Micros;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Map;

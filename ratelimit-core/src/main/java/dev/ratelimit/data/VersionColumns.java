@@ -1,8 +1,8 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.Micros;
 import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.Revision;
+import dev.ratelimit.support.Micros;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

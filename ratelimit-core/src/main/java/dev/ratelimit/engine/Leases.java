@@ -1,6 +1,5 @@
 package dev.ratelimit.engine;
 
-import dev.ratelimit.DaemonThreads;
 import dev.ratelimit.Lease;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Subject;
@@ -10,6 +9,7 @@ import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.StateKey;
+import dev.ratelimit.support.DaemonThreads;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,6 @@
 package dev.ratelimit.engine;
 
 import dev.ratelimit.Limit;
-import dev.ratelimit.Micros;
 import dev.ratelimit.Penalties;
 import dev.ratelimit.algorithm.State;
 import dev.ratelimit.algorithm.Violations;
@@ -11,6 +10,7 @@ import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.StateKey;
+import dev.ratelimit.support.Micros;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,9 +1,9 @@
 package dev.ratelimit.engine;
 
-import dev.ratelimit.DaemonThreads;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.Operation;
+import dev.ratelimit.support.DaemonThreads;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;

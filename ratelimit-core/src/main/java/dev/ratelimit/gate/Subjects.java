@@ -1,12 +1,12 @@
 package dev.ratelimit.gate;
 
 import dev.ratelimit.InvalidSettingException;
-import dev.ratelimit.Sha256;
 import dev.ratelimit.Subject;
 import dev.ratelimit.policy.ApiKey;
 import dev.ratelimit.policy.IpAddress;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.SubjectKey;
+import dev.ratelimit.support.Sha256;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;

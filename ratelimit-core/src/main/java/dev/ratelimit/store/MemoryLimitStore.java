@@ -1,11 +1,11 @@
 package dev.ratelimit.store;
 
-import dev.ratelimit.Micros;
 import dev.ratelimit.algorithm.State;
 import dev.ratelimit.algorithm.Violations;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.Pruned.Progress;
+import dev.ratelimit.support.Micros;
 import java.time.InstantSource;
 import java.util.Iterator;
 import java.util.List;

@@ -1,11 +1,11 @@
 package dev.ratelimit.upkeep;
 
-import dev.ratelimit.DaemonThreads;
 import dev.ratelimit.InvalidSettingException;
-import dev.ratelimit.Micros;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.Pruned;
 import dev.ratelimit.store.Pruned.Progress;
+import dev.ratelimit.support.DaemonThreads;
+import dev.ratelimit.support.Micros;
 import java.time.Duration;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;

@@ -3,12 +3,12 @@ package dev.ratelimit.admin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Limits;
-import dev.ratelimit.Micros;
 import dev.ratelimit.admin.EffectivePolicy.Versions;
 import dev.ratelimit.policy.MatchMode;
 import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.Tiers;
+import dev.ratelimit.support.Micros;
 import dev.ratelimit.testing.TestSeed;
 import java.time.Instant;
 import java.util.ArrayList;

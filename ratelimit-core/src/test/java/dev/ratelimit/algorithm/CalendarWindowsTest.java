@@ -2,9 +2,9 @@ package dev.ratelimit.algorithm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ratelimit.Micros;
 import dev.ratelimit.Window.Calendar;
 import dev.ratelimit.Window.CalendarUnit;
+import dev.ratelimit.support.Micros;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneId;

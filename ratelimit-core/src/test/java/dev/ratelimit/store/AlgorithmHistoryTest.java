@@ -3,7 +3,6 @@ package dev.ratelimit.store;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Limit;
-import dev.ratelimit.Micros;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.Subject;
 import dev.ratelimit.Window;
@@ -11,6 +10,7 @@ import dev.ratelimit.algorithm.Charge;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.store.Operation.Demand;
+import dev.ratelimit.support.Micros;
 import dev.ratelimit.testing.RandomLimits;
 import dev.ratelimit.testing.RandomLimits.Kind;
 import dev.ratelimit.testing.SettableClock;

@@ -1,9 +1,9 @@
 package dev.ratelimit.store;
 
 import dev.ratelimit.Limit;
-import dev.ratelimit.Micros;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.Penalties;
+import dev.ratelimit.support.Micros;
 import org.jspecify.annotations.Nullable;
 
 /** The meaning of a limit: its algorithm, the least time between two requests, and penalties. */

@@ -1,8 +1,8 @@
 package dev.ratelimit.store;
 
 import dev.ratelimit.Algorithm;
-import dev.ratelimit.Micros;
 import dev.ratelimit.Rate;
+import dev.ratelimit.support.Micros;
 import java.util.ArrayList;
 import java.util.List;
 

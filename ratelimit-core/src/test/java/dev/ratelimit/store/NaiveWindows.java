@@ -1,8 +1,8 @@
 package dev.ratelimit.store;
 
-import dev.ratelimit.Micros;
 import dev.ratelimit.Window;
 import dev.ratelimit.Window.CalendarUnit;
+import dev.ratelimit.support.Micros;
 import java.time.DayOfWeek;
 import java.time.Instant;
 import java.time.LocalDate;

@@ -2,7 +2,6 @@ package dev.ratelimit.store;
 
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Limit;
-import dev.ratelimit.Micros;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
 import dev.ratelimit.Window;
@@ -14,6 +13,7 @@ import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.store.Operation.Demand;
+import dev.ratelimit.support.Micros;
 import dev.ratelimit.testing.RandomLimits;
 import dev.ratelimit.testing.RandomLimits.Kind;
 import dev.ratelimit.testing.SettableClock;

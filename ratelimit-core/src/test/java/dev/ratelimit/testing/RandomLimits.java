@@ -2,7 +2,6 @@ package dev.ratelimit.testing;
 
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Limit;
-import dev.ratelimit.Micros;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Window;
 import dev.ratelimit.Window.CalendarUnit;
@@ -11,6 +10,7 @@ import dev.ratelimit.algorithm.LeakyBucket;
 import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.support.Micros;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.List;

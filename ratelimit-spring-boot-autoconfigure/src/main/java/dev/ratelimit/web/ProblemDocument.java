@@ -2,9 +2,9 @@ package dev.ratelimit.web;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitDecision;
-import dev.ratelimit.Seconds;
 import dev.ratelimit.gate.Rejection;
 import dev.ratelimit.gate.Rejection.Reason;
+import dev.ratelimit.support.Seconds;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -3,7 +3,7 @@ package dev.ratelimit.web;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitDecision;
-import dev.ratelimit.Seconds;
+import dev.ratelimit.support.Seconds;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -45,6 +45,7 @@ class ArchitectureTest {
         MAY_IMPORT.forEach((name, others) -> {
             List<String> ours = new ArrayList<>(others);
             ours.add(name);
+            ours.add("dev.ratelimit.support");
             noClasses()
                     .that()
                     .resideInAPackage(name)

@@ -1,10 +1,10 @@
 package dev.ratelimit.store.postgresql;
 
 import dev.ratelimit.Limit;
-import dev.ratelimit.Micros;
 import dev.ratelimit.store.postgresql.AdmissionShape.Keys;
 import dev.ratelimit.store.postgresql.AdmissionShape.Lookup;
 import dev.ratelimit.store.postgresql.PostgresKey.Way;
+import dev.ratelimit.support.Micros;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.ArrayList;

@@ -1,11 +1,11 @@
 package dev.ratelimit.store.postgresql;
 
 import dev.ratelimit.Algorithm;
-import dev.ratelimit.Micros;
 import dev.ratelimit.Window;
 import dev.ratelimit.algorithm.Count;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.Log;
+import dev.ratelimit.support.Micros;
 import java.util.List;
 
 /** Of the calendar, only the window is covered in which the statement is expected to run. */

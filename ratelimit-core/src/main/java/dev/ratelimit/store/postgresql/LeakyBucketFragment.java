@@ -1,10 +1,10 @@
 package dev.ratelimit.store.postgresql;
 
 import dev.ratelimit.Algorithm;
-import dev.ratelimit.Micros;
 import dev.ratelimit.algorithm.Count;
 import dev.ratelimit.algorithm.LeakyBucket;
 import dev.ratelimit.algorithm.Log;
+import dev.ratelimit.support.Micros;
 import java.util.List;
 
 /** The token bucket upside down: the excluded row holds the water that is poured in. */

@@ -1,6 +1,5 @@
 package dev.ratelimit.store.postgresql;
 
-import dev.ratelimit.Micros;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.LimitStoreException;
@@ -9,6 +8,7 @@ import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Pruned;
 import dev.ratelimit.store.StateKey;
 import dev.ratelimit.store.jdbc.UnsupportedDatabaseException;
+import dev.ratelimit.support.Micros;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

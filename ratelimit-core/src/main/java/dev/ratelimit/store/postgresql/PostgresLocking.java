@@ -1,10 +1,10 @@
 package dev.ratelimit.store.postgresql;
 
-import dev.ratelimit.Micros;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.GroupArithmetic;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.StateKey;
+import dev.ratelimit.support.Micros;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

@@ -1,6 +1,6 @@
 package dev.ratelimit.store.postgresql;
 
-import dev.ratelimit.Micros;
+import dev.ratelimit.support.Micros;
 import java.time.InstantSource;
 import org.jspecify.annotations.Nullable;
 

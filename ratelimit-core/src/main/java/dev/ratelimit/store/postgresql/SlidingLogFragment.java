@@ -1,10 +1,10 @@
 package dev.ratelimit.store.postgresql;
 
 import dev.ratelimit.Algorithm;
-import dev.ratelimit.Micros;
 import dev.ratelimit.algorithm.Count;
 import dev.ratelimit.algorithm.Log;
 import dev.ratelimit.algorithm.SlidingLog;
+import dev.ratelimit.support.Micros;
 import java.util.List;
 
 /** Eight bytes for each request of the window. The oldest that must have left it makes room. */

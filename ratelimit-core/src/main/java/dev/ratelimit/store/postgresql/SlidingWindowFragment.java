@@ -1,10 +1,10 @@
 package dev.ratelimit.store.postgresql;
 
 import dev.ratelimit.Algorithm;
-import dev.ratelimit.Micros;
 import dev.ratelimit.algorithm.Count;
 import dev.ratelimit.algorithm.Log;
 import dev.ratelimit.algorithm.SlidingWindow;
+import dev.ratelimit.support.Micros;
 import java.util.List;
 
 /** A row of the window before counts as the previous one. */

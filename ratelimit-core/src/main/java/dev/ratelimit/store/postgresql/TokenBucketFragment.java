@@ -1,10 +1,10 @@
 package dev.ratelimit.store.postgresql;
 
 import dev.ratelimit.Algorithm;
-import dev.ratelimit.Micros;
 import dev.ratelimit.algorithm.Count;
 import dev.ratelimit.algorithm.Log;
 import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.support.Micros;
 import java.util.List;
 
 /** A full bucket holds {@code capacity * size} units. The excluded row lacks the units that are taken. */

@@ -1,6 +1,5 @@
 package dev.ratelimit.store.sqlite;
 
-import dev.ratelimit.Micros;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.GroupArithmetic;
 import dev.ratelimit.store.LimitStore;
@@ -8,6 +7,7 @@ import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Pruned;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
+import dev.ratelimit.support.Micros;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

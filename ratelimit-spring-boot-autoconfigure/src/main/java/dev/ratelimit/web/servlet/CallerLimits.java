@@ -2,7 +2,6 @@ package dev.ratelimit.web.servlet;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitDecision;
-import dev.ratelimit.Micros;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.Subject;
 import dev.ratelimit.gate.Identity;
@@ -10,6 +9,7 @@ import dev.ratelimit.gate.Rejection;
 import dev.ratelimit.gate.Visit;
 import dev.ratelimit.policy.Caller;
 import dev.ratelimit.policy.PathReadings;
+import dev.ratelimit.support.Micros;
 import jakarta.servlet.http.HttpServletRequest;
 import java.time.Duration;
 import java.time.InstantSource;

@@ -1,4 +1,4 @@
-package dev.ratelimit;
+package dev.ratelimit.support;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

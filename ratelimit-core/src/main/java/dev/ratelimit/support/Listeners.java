@@ -1,4 +1,4 @@
-package dev.ratelimit;
+package dev.ratelimit.support;
 
 import java.util.List;
 import java.util.function.Consumer;

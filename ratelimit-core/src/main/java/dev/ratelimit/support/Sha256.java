@@ -1,4 +1,4 @@
-package dev.ratelimit;
+package dev.ratelimit.support;
 
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;

@@ -1,4 +1,4 @@
-package dev.ratelimit;
+package dev.ratelimit.support;
 
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;

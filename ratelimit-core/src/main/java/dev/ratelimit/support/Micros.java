@@ -1,4 +1,4 @@
-package dev.ratelimit;
+package dev.ratelimit.support;
 
 import java.time.Duration;
 import java.time.Instant;
