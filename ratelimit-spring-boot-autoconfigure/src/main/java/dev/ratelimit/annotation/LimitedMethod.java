@@ -37,7 +37,7 @@ record LimitedMethod(Method method, boolean ofClass, List<AnnotatedLimit> limits
             @Nullable Expression resetWhen,
             @Nullable FailurePolicy onFailure) {
 
-        /** Whether it is known only after the call what it counts. */
+        /** Whether its cost is only known after the call. */
         boolean isSettled() {
             return countWhen != null || resetWhen != null;
         }
