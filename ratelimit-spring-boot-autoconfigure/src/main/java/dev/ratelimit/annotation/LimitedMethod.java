@@ -37,7 +37,7 @@ record LimitedMethod(Method method, boolean ofClass, List<AnnotatedLimit> limits
             @Nullable Expression resetWhen,
             @Nullable FailurePolicy onFailure) {
 
-        /** Whether its cost is only known after the call. */
+        /** Whether the call has to be settled once it is done. */
         boolean isSettled() {
             return countWhen != null || resetWhen != null;
         }
