@@ -18,5 +18,5 @@ public interface DecisionListener {
      *
      * @param rule the name of the rule that brought the limit in, or {@code null}
      */
-    default void tried(LimitDecision decision, @Nullable String rule) {}
+    default void trialDecided(LimitDecision decision, @Nullable String rule) {}
 }

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * @param cost the charge for a request that does not set its own
  * @param minInterval the least time between two allowed requests of a subject; zero for none
  * @param lease how many permits an instance takes at once
- * @param candidate numbers that are tried beside these, under a name of their own, or {@code null}: they count and are
- *     reported, but never deny. Two limits that differ only in lease and candidate are equal, since these change neither
+ * @param trial numbers that are tried beside these, under a name of their own, or {@code null}: they count and are
+ *     reported, but never deny. Two limits that differ only in lease and trial are equal, since these change neither
  *     decisions nor stored state
  */
 public record Limit(
@@ -33,7 +33,7 @@ public record Limit(
         Duration minInterval,
         Penalties penalties,
         Lease lease,
-        @Nullable Limit candidate) {
+        @Nullable Limit trial) {
 
     /** A number that is counted towards and never reached. */
     public static final long UNRESTRICTED = Require.MOST;
@@ -114,7 +114,7 @@ public record Limit(
     }
 
     /** The same limit, with numbers that are tried beside its own. */
-    public Limit withCandidate(@Nullable Limit tried) {
+    public Limit withTrial(@Nullable Limit tried) {
         return new Limit(name, algorithm, cost, minInterval, penalties, lease, tried);
     }
 

@@ -40,7 +40,7 @@ public final class LimitRequest {
             new LimitRequest(List.of(), List.of(), Duration.ZERO, FailurePolicy.LOCAL, null, false);
 
     private final List<Item> items;
-    private final List<Item> shadows;
+    private final List<Item> trials;
     private final Duration retryAfterFloor;
     private final FailurePolicy onFailure;
     private final @Nullable String tier;
@@ -49,13 +49,13 @@ public final class LimitRequest {
     /** Lists that nobody changes. */
     private LimitRequest(
             List<Item> items,
-            List<Item> shadows,
+            List<Item> trials,
             Duration retryAfterFloor,
             FailurePolicy onFailure,
             @Nullable String tier,
             boolean recordedByCaller) {
         this.items = items;
-        this.shadows = shadows;
+        this.trials = trials;
         this.retryAfterFloor = retryAfterFloor;
         this.onFailure = onFailure;
         this.tier = tier;
@@ -91,7 +91,7 @@ public final class LimitRequest {
             throw new IllegalArgumentException("limit '" + added.limitName() + "' is asked twice for subject '"
                     + added.subject() + "' in one request; ask once and give the cost");
         }
-        return new LimitRequest(and(items, added), shadows, retryAfterFloor, onFailure, tier, recordedByCaller);
+        return new LimitRequest(and(items, added), trials, retryAfterFloor, onFailure, tier, recordedByCaller);
     }
 
     private static List<Item> and(List<Item> items, Item added) {
@@ -119,14 +119,14 @@ public final class LimitRequest {
      *
      * @param rule the name of the rule that brought the limit in
      */
-    public LimitRequest shadow(Subject subject, Limit limit, String rule) {
-        for (Item item : shadows) {
+    public LimitRequest trial(Subject subject, Limit limit, String rule) {
+        for (Item item : trials) {
             if (item.subject().equals(subject) && item.limitName().equals(limit.name())) {
                 return this;
             }
         }
         Item added = new Item(subject, limit.name(), limit, null, rule);
-        return new LimitRequest(items, and(shadows, added), retryAfterFloor, onFailure, tier, recordedByCaller);
+        return new LimitRequest(items, and(trials, added), retryAfterFloor, onFailure, tier, recordedByCaller);
     }
 
     /** The same request at that cost on the limit that was named last. */
@@ -147,7 +147,7 @@ public final class LimitRequest {
     private LimitRequest withLast(Item item) {
         List<Item> all = new ArrayList<>(items);
         all.set(all.size() - 1, item);
-        return new LimitRequest(List.copyOf(all), shadows, retryAfterFloor, onFailure, tier, recordedByCaller);
+        return new LimitRequest(List.copyOf(all), trials, retryAfterFloor, onFailure, tier, recordedByCaller);
     }
 
     /** The same request; if it is denied, its retry-after is at least this. */
@@ -155,12 +155,12 @@ public final class LimitRequest {
         if (floor.isNegative()) {
             throw new IllegalArgumentException("retry-after floor is " + floor + "; write a time of zero or more");
         }
-        return new LimitRequest(items, shadows, floor, onFailure, tier, recordedByCaller);
+        return new LimitRequest(items, trials, floor, onFailure, tier, recordedByCaller);
     }
 
     /** The same request with that failure policy, for when the store is unavailable. */
     public LimitRequest onFailure(FailurePolicy policy) {
-        return new LimitRequest(items, shadows, retryAfterFloor, policy, tier, recordedByCaller);
+        return new LimitRequest(items, trials, retryAfterFloor, policy, tier, recordedByCaller);
     }
 
     /**
@@ -169,12 +169,12 @@ public final class LimitRequest {
      * @param name the tier, or {@code null} if it is not known
      */
     public LimitRequest tier(@Nullable String name) {
-        return new LimitRequest(items, shadows, retryAfterFloor, onFailure, name, recordedByCaller);
+        return new LimitRequest(items, trials, retryAfterFloor, onFailure, name, recordedByCaller);
     }
 
     /** The same request, whose {@link RequestRecord} the caller makes; listeners get no separate record. */
     public LimitRequest recordedByCaller() {
-        return new LimitRequest(items, shadows, retryAfterFloor, onFailure, tier, true);
+        return new LimitRequest(items, trials, retryAfterFloor, onFailure, tier, true);
     }
 
     public boolean isRecordedByCaller() {
@@ -185,9 +185,9 @@ public final class LimitRequest {
         return items;
     }
 
-    /** The limits on trial: see {@link #shadow}. */
-    public List<Item> shadows() {
-        return shadows;
+    /** The limits on trial: see {@link #trial}. */
+    public List<Item> trials() {
+        return trials;
     }
 
     public Duration retryAfterFloor() {

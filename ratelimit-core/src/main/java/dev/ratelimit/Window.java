@@ -59,12 +59,12 @@ public sealed interface Window {
 
         @Override
         public String spoken() {
-            return unit.written();
+            return unit.keyword();
         }
 
         @Override
         public String toString() {
-            return unit.written() + " in " + zone;
+            return unit.keyword() + " in " + zone;
         }
     }
 
@@ -81,7 +81,7 @@ public sealed interface Window {
         }
 
         /** The word in configuration: {@code hour}, {@code day}, {@code week}, {@code month}. */
-        public String written() {
+        public String keyword() {
             return name().toLowerCase(Locale.ROOT);
         }
     }

@@ -1,6 +1,6 @@
 package dev.ratelimit.admin;
 
-import dev.ratelimit.policy.IpAddress;
+import dev.ratelimit.support.IpAddress;
 import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;

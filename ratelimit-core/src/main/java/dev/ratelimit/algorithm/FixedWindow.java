@@ -39,7 +39,7 @@ public final class FixedWindow extends WindowAlgorithm {
     private static Window window(LimitProperties properties) {
         String written = properties.text("window", WINDOWS);
         for (Window.CalendarUnit unit : Window.CalendarUnit.values()) {
-            if (unit.written().equalsIgnoreCase(written)) {
+            if (unit.keyword().equalsIgnoreCase(written)) {
                 return Window.of(
                         unit, properties.has("zone") ? Window.zone(properties.text("zone", "")) : ZoneId.of("UTC"));
             }

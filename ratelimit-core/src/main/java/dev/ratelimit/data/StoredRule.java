@@ -6,8 +6,8 @@ import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.AddressRange;
 import dev.ratelimit.policy.Conditions;
 import dev.ratelimit.policy.InvalidRuleException;
-import dev.ratelimit.policy.Response;
 import dev.ratelimit.policy.Rule;
+import dev.ratelimit.policy.Rule.Response;
 import dev.ratelimit.policy.SubjectKey;
 import java.time.Duration;
 import java.util.Arrays;
@@ -28,7 +28,7 @@ final class StoredRule {
 
     /** The columns of a version without a rule. */
     private static final RuleRow.Effect NO_EFFECT =
-            new RuleRow.Effect(0, null, null, Action.THROTTLE.written(), null, null, null, null);
+            new RuleRow.Effect(0, null, null, Action.THROTTLE.keyword(), null, null, null, null);
 
     private StoredRule() {}
 
@@ -167,7 +167,7 @@ final class StoredRule {
                 rule.priority(),
                 text(rule, "limits", rule.limits()),
                 rule.key().strip(),
-                rule.action().written(),
+                rule.action().keyword(),
                 response.status(),
                 response.message(),
                 retryAfter == null ? null : (Long) retryAfter.toSeconds(),

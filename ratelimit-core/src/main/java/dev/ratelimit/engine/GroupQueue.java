@@ -40,7 +40,7 @@ final class GroupQueue {
     static final int WORTH_ANOTHER = 24;
 
     /** Much longer than a group takes that is not stuck. */
-    static final Duration PATIENCE = Duration.ofMillis(10);
+    static final Duration STUCK_AFTER = Duration.ofMillis(10);
 
     private final LimitStore store;
     private final int mostGroups;

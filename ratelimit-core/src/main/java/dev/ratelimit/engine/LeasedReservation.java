@@ -9,10 +9,10 @@ final class LeasedReservation implements Reservation {
 
     private final Decision decision;
     private final Runnable putBack;
-    private final Shadows.Charges tried;
+    private final Trials.Charges tried;
     private final AtomicBoolean settled = new AtomicBoolean();
 
-    LeasedReservation(Decision decision, Runnable putBack, Shadows.Charges tried) {
+    LeasedReservation(Decision decision, Runnable putBack, Trials.Charges tried) {
         this.decision = decision;
         this.putBack = putBack;
         this.tried = tried;

@@ -327,7 +327,7 @@ final class Leases {
     }
 
     /** Remembers the answer of the store on a limit with a lease. */
-    void learn(Demand demand, Verdict verdict) {
+    void observe(Demand demand, Verdict verdict) {
         Hot hot = subjects.get(demand.key());
         if (hot == null) {
             boolean worthIt = verdict.allowed() && verdict.remaining() >= 2 * demand.cost();

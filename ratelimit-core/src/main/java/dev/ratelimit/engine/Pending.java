@@ -35,7 +35,7 @@ final class Pending {
     private final Thread waiter = Thread.currentThread();
 
     /** Gets the result if no thread waits for it. */
-    private final @Nullable Consumer<Object> later;
+    private final @Nullable Consumer<Object> callback;
 
     private final boolean orHere;
 
@@ -57,17 +57,17 @@ final class Pending {
         this(operation, null);
     }
 
-    Pending(Operation operation, @Nullable Consumer<Object> later) {
-        this(operation, later, false);
+    Pending(Operation operation, @Nullable Consumer<Object> callback) {
+        this(operation, callback, false);
     }
 
     /**
      * @param orHere whether this process decides it if the store does not
      */
-    Pending(Operation operation, @Nullable Consumer<Object> later, boolean orHere) {
+    Pending(Operation operation, @Nullable Consumer<Object> callback, boolean orHere) {
         this.operation = operation;
         this.keys = keys(operation.demands());
-        this.later = later;
+        this.callback = callback;
         this.orHere = orHere;
     }
 
@@ -99,10 +99,10 @@ final class Pending {
         this.group = group;
         this.place = place;
         boolean awaited = result.compareAndSet(null, answerOrFailure);
-        if (later != null) {
-            later.accept(answerOrFailure);
+        if (callback != null) {
+            callback.accept(answerOrFailure);
         }
-        if (!awaited || later != null) {
+        if (!awaited || callback != null) {
             wakeOthers(); // which it will not do itself
         }
     }

@@ -41,7 +41,7 @@ final class StoreCalls {
                 TimeUnit.SECONDS,
                 new SynchronousQueue<>(),
                 DaemonThreads.numbered("ratelimit-group-"));
-        this.queue = new GroupQueue(store, grouping, workers, breaker, local, GroupQueue.PATIENCE);
+        this.queue = new GroupQueue(store, grouping, workers, breaker, local, GroupQueue.STUCK_AFTER);
     }
 
     /** Whether the store has failed and is left alone for now. */

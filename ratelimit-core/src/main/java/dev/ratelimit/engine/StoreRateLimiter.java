@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>Otherwise the store is asked, together with all requests that wait at the same moment ({@link StoreCalls}).
  *   <li>If the store is unavailable, the failure policy of the request applies; by default this instance decides
  *       ({@link LocalDecisions}).
- *   <li>Listeners are told, and trials are decided ({@link Shadows}).
+ *   <li>Listeners are told, and trials are decided ({@link Trials}).
  * </ol>
  *
  * A store that decides in memory is asked directly: the second and the fourth step are left out.
@@ -54,7 +54,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
     private final LocalDecisions local;
     private final LocalMemory memory;
     private final Listeners<DecisionListener> listeners;
-    private final Shadows shadows;
+    private final Trials trials;
     private final LongSupplier nanoTime;
 
     private StoreRateLimiter(Builder settings) {
@@ -66,7 +66,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         this.listeners = new Listeners<>(settings.listeners);
         this.local = new LocalDecisions(settings.instances, store.clock());
         this.calls = new StoreCalls(store, settings.grouping, local);
-        this.shadows = new Shadows(calls::submitLater, listeners);
+        this.trials = new Trials(calls::submitLater, listeners);
         this.memory = new LocalMemory(
                 new DeniedSubjects(repeatsDenials ? settings.rememberedDenials : DEFAULT_REMEMBERED_DENIALS, nanoTime),
                 new Leases(calls::submitLater, resolution::isCurrent, settings.grouping.deadline(), nanoTime));
@@ -141,7 +141,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         }
         List<Limit> limits = resolution.limits(request);
         Decision decision = limits.isEmpty() ? Decisions.NOTHING_ASKED : decide(request, limits);
-        shadows.decide(request, limits);
+        trials.decide(request, limits);
         return decision;
     }
 
@@ -151,7 +151,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
             Demand demand = resolution.demand(request);
             Decision decision = Decisions.of(request, demand, store.decide(demand), null);
             recorded(request, decision, start);
-            shadows.decideBeside(request, demand);
+            trials.decideBeside(request, demand);
             return decision;
         }
         List<Limit> limits = resolution.limits(request);
@@ -160,7 +160,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         if (!limits.isEmpty()) {
             recorded(request, decision, start);
         }
-        shadows.decide(request, limits);
+        trials.decide(request, limits);
         return decision;
     }
 
@@ -192,7 +192,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
             }
         }
         Question question = new Question(demands);
-        return question.learned(ask(request, Kind.DECIDE, demands, start)).decision();
+        return question.remembering(ask(request, Kind.DECIDE, demands, start)).decision();
     }
 
     private static boolean isLeased(List<Demand> demands) {
@@ -211,11 +211,11 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         }
 
         /** Only answers of the store are remembered. */
-        Asked learned(Asked asked) {
+        Asked remembering(Asked asked) {
             Answer answer = asked.answer();
             if (answer != null && asked.eras() == null) {
                 if (isLeased(demands)) {
-                    memory.leases.learn(demands.get(0), answer.first());
+                    memory.leases.observe(demands.get(0), answer.first());
                 }
                 if (!answer.allowed()) {
                     memory.denials.remember(demands, answer, mark, askedNanos);
@@ -298,8 +298,8 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         Reservation charged = immediate ? null : chargedLocally(request, limits, demands, start);
         if (charged == null) {
             Question question = new Question(demands);
-            charged =
-                    reservation(request, limits, demands, question.learned(ask(request, Kind.DECIDE, demands, start)));
+            charged = reservation(
+                    request, limits, demands, question.remembering(ask(request, Kind.DECIDE, demands, start)));
         }
         recorded(request, charged.decision(), start);
         return charged;
@@ -320,7 +320,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         return new LeasedReservation(
                 Decisions.of(request, demand, served),
                 () -> memory.leases.putBack(demand, served),
-                shadows.decide(request, limits));
+                trials.decide(request, limits));
     }
 
     @Override
@@ -348,7 +348,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
                 demands,
                 answer == null ? List.of() : answer.verdicts(),
                 asked.eras(),
-                shadows.decide(request, limits));
+                trials.decide(request, limits));
     }
 
     /**
@@ -397,7 +397,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
                 known != null ? CompletableFuture.completedFuture(known) : decideAnewAsync(request, demands, start);
         return decided.thenApply(decision -> {
                     recorded(request, decision, start);
-                    shadows.decide(request, limits);
+                    trials.decide(request, limits);
                     return decision;
                 })
                 .minimalCompletionStage();
@@ -407,7 +407,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         Question question = new Question(demands);
         if (!isLeased(demands)) {
             return askAsync(request, Kind.DECIDE, demands, start)
-                    .thenApply(asked -> question.learned(asked).decision());
+                    .thenApply(asked -> question.remembering(asked).decision());
         }
         return calls.offTheWorkers(memory.leases.serveLater(demands.get(0)), start)
                 .thenCompose(served -> {
@@ -415,7 +415,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
                         return CompletableFuture.completedFuture(Decisions.of(request, demands.get(0), served));
                     }
                     return askAsync(request, Kind.DECIDE, demands, start)
-                            .thenApply(asked -> question.learned(asked).decision());
+                            .thenApply(asked -> question.remembering(asked).decision());
                 });
     }
 
@@ -462,7 +462,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
                 .outcome()
                 .isDecided();
         demands.forEach(demand -> memory.forget(demand.key()));
-        shadows.reset(demands);
+        trials.reset(demands);
         return done;
     }
 

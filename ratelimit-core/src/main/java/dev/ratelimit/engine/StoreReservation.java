@@ -20,7 +20,7 @@ final class StoreReservation implements Reservation {
     private final List<Demand> demands;
     private final List<Verdict> verdicts;
     private final @Nullable Map<StateKey, Long> eras;
-    private final Shadows.Charges tried;
+    private final Trials.Charges tried;
     private final AtomicBoolean settled = new AtomicBoolean();
 
     /**
@@ -32,7 +32,7 @@ final class StoreReservation implements Reservation {
             List<Demand> demands,
             List<Verdict> verdicts,
             @Nullable Map<StateKey, Long> eras,
-            Shadows.Charges tried) {
+            Trials.Charges tried) {
         this.eras = eras;
         this.tried = tried;
         this.limiter = limiter;

@@ -14,14 +14,14 @@ import dev.ratelimit.gate.Gate.Mode;
 import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.ApiKey;
 import dev.ratelimit.policy.Caller;
-import dev.ratelimit.policy.IpAddress;
 import dev.ratelimit.policy.Policy;
 import dev.ratelimit.policy.Quota;
 import dev.ratelimit.policy.RequestFacts;
-import dev.ratelimit.policy.Response;
 import dev.ratelimit.policy.Rule;
+import dev.ratelimit.policy.Rule.Response;
 import dev.ratelimit.policy.RuleBook;
 import dev.ratelimit.policy.RuleMatch;
+import dev.ratelimit.support.IpAddress;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -203,7 +203,7 @@ public final class Visit {
                     continue;
                 }
                 if (rule.action() == Action.SHADOW) {
-                    limits = limits.shadow(subject, counted.limit(), rule.name());
+                    limits = limits.trial(subject, counted.limit(), rule.name());
                 } else if (!limits.asks(subject, counted.limit().name())) {
                     limits = limits.and(subject, counted.limit()).rule(rule.name());
                     strictest = strictest == null ? rule.onFailure() : strictest.and(rule.onFailure());

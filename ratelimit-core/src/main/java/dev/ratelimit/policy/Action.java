@@ -23,7 +23,7 @@ public enum Action {
     }
 
     /** As it is written in configuration. */
-    public String written() {
+    public String keyword() {
         return name().toLowerCase(Locale.ROOT);
     }
 }

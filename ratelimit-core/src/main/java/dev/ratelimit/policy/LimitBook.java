@@ -103,8 +103,8 @@ public final class LimitBook implements Limits {
         Limit ofAll = limit(name, "", live, candidate);
         byName.put(name, ofAll);
         List<Limit> candidates = new ArrayList<>();
-        if (ofAll.candidate() != null) {
-            candidates.add(ofAll.candidate());
+        if (ofAll.trial() != null) {
+            candidates.add(ofAll.trial());
         }
         tiers.forEach((tier, different) -> {
             Map<String, String> liveOfTier = new LinkedHashMap<>(live);
@@ -121,7 +121,7 @@ public final class LimitBook implements Limits {
             requireOneCount(
                     name, where, ofAll, ofTier, "; or write a limit of another name, and a rule with tiers for it");
             byTier.computeIfAbsent(name, limit -> new HashMap<>()).put(tier, ofTier);
-            Limit tried = ofTier.candidate();
+            Limit tried = ofTier.trial();
             if (tried != null) {
                 requireOneCount(
                         name, where + ".candidate", candidates.isEmpty() ? tried : candidates.get(0), tried, "");
@@ -153,7 +153,7 @@ public final class LimitBook implements Limits {
         }
         Map<String, String> tried = new LinkedHashMap<>(live);
         tried.putAll(candidate);
-        return limit.withCandidate(made(name, name + CANDIDATE, where + OF_CANDIDATE, tried));
+        return limit.withTrial(made(name, name + CANDIDATE, where + OF_CANDIDATE, tried));
     }
 
     /** Makes a limit; the exception of a mistake names the part and the limit. */

@@ -67,7 +67,7 @@ public record Rule(
                     name,
                     "limits",
                     String.join(", ", limits),
-                    "leave them out, or write action: throttle: a rule that says " + action.written()
+                    "leave them out, or write action: throttle: a rule that says " + action.keyword()
                             + " asks no limit");
         }
         requireRight(name, response);
@@ -218,5 +218,21 @@ public record Rule(
             Conditions conditions = new Conditions(path, methods, addresses, tiers, authorities, apiKeys, expression);
             return new Rule(name, priority, action, conditions, key, limits, response, onFailure);
         }
+    }
+
+    /**
+     * How a rule answers a request that it denies, where it differs from what is usual.
+     *
+     * @param status the status, or {@code null} for 429 (throttle) or 403 (block)
+     * @param message the sentence for people, or {@code null} for the usual one
+     * @param retryAfter the least retry-after, or {@code null} for that of the limits
+     */
+    public record Response(
+            @Nullable Integer status,
+            @Nullable String message,
+            @Nullable Duration retryAfter) {
+
+        /** As usual in everything. */
+        public static final Response USUAL = new Response(null, null, null);
     }
 }

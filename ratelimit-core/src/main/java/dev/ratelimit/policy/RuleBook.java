@@ -2,6 +2,7 @@ package dev.ratelimit.policy;
 
 import dev.ratelimit.InvalidSettingException;
 import dev.ratelimit.Limits;
+import dev.ratelimit.policy.CompiledRule.Mismatch;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -201,7 +202,7 @@ public final class RuleBook {
                 return new Explanation(
                         rule,
                         false,
-                        "the rule " + last.rule.name() + ", which comes before, says " + action.written()
+                        "the rule " + last.rule.name() + ", which comes before, says " + action.keyword()
                                 + (action == Action.THROTTLE ? " first" : ""));
             }
             return new Explanation(rule, true, "it matches");
@@ -214,5 +215,15 @@ public final class RuleBook {
         List<Explanation> explanations = new ArrayList<>(compiled.size());
         RuleMatch unused = walk(compiled, facts, explanations);
         return explanations;
+    }
+
+    /** Which of the throttling rules that match a request apply to it. */
+    public enum MatchMode {
+
+        /** All of them, together. */
+        ALL,
+
+        /** The one of highest priority. */
+        FIRST
     }
 }

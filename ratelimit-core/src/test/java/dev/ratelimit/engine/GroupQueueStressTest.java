@@ -104,7 +104,7 @@ class GroupQueueStressTest {
                 workers,
                 breaker,
                 new LocalDecisions(1, null),
-                GroupQueue.PATIENCE);
+                GroupQueue.STUCK_AFTER);
         try {
             List<Future<Integer>> answered = new ArrayList<>();
             for (int caller = 0; caller < CALLERS; caller++) {

@@ -289,7 +289,7 @@ class GroupQueueTest {
                 GroupQueueTest::onANewThread,
                 breaker,
                 new LocalDecisions(1, null),
-                GroupQueue.PATIENCE);
+                GroupQueue.STUCK_AFTER);
         FutureTask<Answer> stuck = submit(queue, "queue-stuck");
         HeldStore.Held held = store.next();
 

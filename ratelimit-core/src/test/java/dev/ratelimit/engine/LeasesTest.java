@@ -242,7 +242,7 @@ class LeasesTest {
 
     private static Leases leases(WorkQueue queue, Duration deadline) {
         Leases leases = new Leases(queue, limit -> true, deadline, () -> 0);
-        leases.learn(ONE, HeldQueue.verdict(1));
+        leases.observe(ONE, HeldQueue.verdict(1));
         return leases;
     }
 
@@ -342,7 +342,7 @@ class LeasesTest {
                 },
                 Duration.ofSeconds(10));
         for (int i = 0; i < 30_000; i++) {
-            leases.learn(new Demand(Subject.user("user" + i), THOUSAND, 1), HeldQueue.verdict(1));
+            leases.observe(new Demand(Subject.user("user" + i), THOUSAND, 1), HeldQueue.verdict(1));
         }
 
         long served = IntStream.range(0, 30_000)

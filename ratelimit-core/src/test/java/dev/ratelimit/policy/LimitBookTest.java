@@ -101,10 +101,10 @@ class LimitBookTest {
         LimitBook book = LimitBook.of(Map.of(
                 "api", with(with(API, "candidate.max-requests", "80"), "tiers.premium.candidate.max-requests", "800")));
 
-        Limit candidate = Objects.requireNonNull(found(book, "api").candidate());
+        Limit candidate = Objects.requireNonNull(found(book, "api").trial());
         assertThat(candidate.name()).isEqualTo("api:candidate");
         assertThat(candidate.capacity()).isEqualTo(80);
-        assertThat(Objects.requireNonNull(book.find("api", "premium")).candidate())
+        assertThat(Objects.requireNonNull(book.find("api", "premium")).trial())
                 .isNotNull()
                 .extracting(Limit::capacity)
                 .isEqualTo(800L);

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.Limits;
+import dev.ratelimit.policy.Rule.Response;
+import dev.ratelimit.policy.RuleBook.MatchMode;
+import dev.ratelimit.support.IpAddress;
 import dev.ratelimit.testing.TestSeed;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -137,7 +137,7 @@ public abstract class LimitStoreContract {
     }
 
     private Instant endOfWindow(Window.CalendarUnit unit, String zone) {
-        Limit limit = Limit.named("per-" + unit.written())
+        Limit limit = Limit.named("per-" + unit.keyword())
                 .algorithm(new FixedWindow(1, unit, ZoneId.of(zone)))
                 .build();
         return limiter.decide(ALICE, limit).tightest().resetAt();

@@ -10,8 +10,8 @@ import dev.ratelimit.autoconfigure.RateLimitProperties.RuleSpec;
 import dev.ratelimit.autoconfigure.RateLimitProperties.TiersSpec;
 import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Quota;
-import dev.ratelimit.policy.Response;
 import dev.ratelimit.policy.Rule;
+import dev.ratelimit.policy.Rule.Response;
 import dev.ratelimit.policy.Tiers;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -49,7 +49,7 @@ final class ConfiguredPolicy {
         put(
                 definition,
                 "algorithm",
-                spec.algorithm() == null ? null : spec.algorithm().written());
+                spec.algorithm() == null ? null : spec.algorithm().keyword());
         put(definition, "max-requests", spec.maxRequests());
         put(definition, "window", spec.window());
         put(definition, "zone", spec.zone());
@@ -60,7 +60,7 @@ final class ConfiguredPolicy {
         put(definition, "max-wait", spec.maxWait());
         put(definition, "cost", spec.cost());
         put(definition, "min-interval", spec.minInterval());
-        put(definition, "penalties", tiers(name, spec.penalties()));
+        put(definition, "penalties", steps(name, spec.penalties()));
         put(definition, "forget-after", spec.forgetAfter());
         put(definition, "lease", spec.lease());
         spec.tiers().forEach((tier, different) -> putDifferent(definition, "tiers." + tier + ".", different));
@@ -80,7 +80,7 @@ final class ConfiguredPolicy {
                 (property, value) -> definition.put(part + DataObjectPropertyName.toDashedForm(property), value));
     }
 
-    private static @Nullable String tiers(String limit, @Nullable List<PenaltySpec> penalties) {
+    private static @Nullable String steps(String limit, @Nullable List<PenaltySpec> penalties) {
         if (penalties == null) {
             return null;
         }

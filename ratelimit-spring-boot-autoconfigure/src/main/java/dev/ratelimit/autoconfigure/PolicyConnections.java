@@ -15,7 +15,7 @@ record PolicyConnections(PolicyDatabase database, @Nullable HikariDataSource poo
     /** One to listen for changes, one to read them, one to make them. */
     private static final int MOST = 3;
 
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(10);
 
     static PolicyConnections open(StateDatabase database) {
         if (database instanceof StateDatabase.Sqlite sqlite) {
@@ -26,7 +26,7 @@ record PolicyConnections(PolicyDatabase database, @Nullable HikariDataSource poo
         }
         HikariConfig config = postgres.pool("ratelimit-policies", MOST);
         config.setMinimumIdle(1);
-        config.setConnectionTimeout(PATIENCE.toMillis());
+        config.setConnectionTimeout(CONNECTION_TIMEOUT.toMillis());
         HikariDataSource pool = new HikariDataSource(config);
         try {
             return new PolicyConnections(

@@ -12,13 +12,13 @@ import java.time.Duration;
 /** Opens the store in PostgreSQL on a small pool of its own. */
 final class PostgresStores {
 
-    private static final long PATIENCE_AT_START = 10_000;
+    private static final long CONNECTION_TIMEOUT_AT_START = 10_000;
 
     private PostgresStores() {}
 
-    private static PromptPool connected(HikariConfig config) {
+    private static BoundedWaitPool connected(HikariConfig config) {
         try {
-            return new PromptPool(config);
+            return new BoundedWaitPool(config);
         } catch (PoolInitializationException e) {
             throw new LimitStoreException("PostgreSQL cannot be reached (" + e.getMessage() + ")", e);
         }
@@ -27,14 +27,14 @@ final class PostgresStores {
     static LimitStore open(StateDatabase.Postgres database, Duration deadline) {
         String schema = database.settings().schema();
         HikariConfig config = database.pool("ratelimit", database.settings().poolSize());
-        config.setConnectionTimeout(PATIENCE_AT_START);
+        config.setConnectionTimeout(CONNECTION_TIMEOUT_AT_START);
         config.addDataSourceProperty("prepareThreshold", "1");
-        PromptPool pool = connected(config);
+        BoundedWaitPool pool = connected(config);
         try {
             Schema.migrate(pool, schema);
             pool.setDeadline(deadline);
             PostgresLimitStore store = new PostgresLimitStore(pool, schema).withDeadline(deadline);
-            return new OwnedStore(
+            return new PooledLimitStore(
                     database.settings().synchronousCommit() == SynchronousCommit.ON
                             ? store
                             : store.withoutWaitingForTheDisk(),

@@ -3,7 +3,7 @@ package dev.ratelimit.autoconfigure;
 import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.Conditions;
-import dev.ratelimit.policy.MatchMode;
+import dev.ratelimit.policy.RuleBook.MatchMode;
 import dev.ratelimit.store.sqlite.SqliteFile.Synchronous;
 import java.time.Duration;
 import java.time.ZoneId;
@@ -107,7 +107,7 @@ record RateLimitProperties(
         LEAKY_BUCKET;
 
         /** As it is written in configuration. */
-        String written() {
+        String keyword() {
             return name().toLowerCase(Locale.ROOT).replace('_', '-');
         }
     }

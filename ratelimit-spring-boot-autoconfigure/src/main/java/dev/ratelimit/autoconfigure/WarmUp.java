@@ -94,7 +94,7 @@ final class WarmUp implements SmartInitializingSingleton {
     private void warmUp(List<Limit> plain) {
         long end = System.nanoTime() + longest.toNanos() * 3 / 4;
         List<Limit> kinds = oneOfEachKind(plain);
-        if (store instanceof OwnedStore owned) {
+        if (store instanceof PooledLimitStore owned) {
             ignoringFailures(() -> owned.onEachConnection(() -> ignoringFailures(() -> prepare(kinds)), end));
         } else {
             ignoringFailures(() -> prepare(kinds));

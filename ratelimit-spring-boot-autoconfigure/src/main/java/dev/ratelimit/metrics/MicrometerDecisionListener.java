@@ -102,7 +102,7 @@ public final class MicrometerDecisionListener implements DecisionListener {
     }
 
     @Override
-    public void tried(LimitDecision decision, @Nullable String rule) {
+    public void trialDecided(LimitDecision decision, @Nullable String rule) {
         count(
                 REQUESTS,
                 REQUESTS_DESCRIPTION,

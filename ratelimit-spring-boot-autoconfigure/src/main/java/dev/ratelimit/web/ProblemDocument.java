@@ -33,7 +33,7 @@ public final class ProblemDocument {
                         field("type", type(rejection.reason(), penalised)),
                         field("title", title(rejection.reason(), penalised)),
                         "\"status\":" + rejection.status(),
-                        field("detail", message != null ? message : Sentences.detail(rejection)),
+                        field("detail", message != null ? message : RejectionMessage.detail(rejection)),
                         "\"violated-policies\":" + violated(decision),
                         field("error", error(rejection.reason())),
                         "\"retry_after\":" + rejection.retryAfterSeconds(),

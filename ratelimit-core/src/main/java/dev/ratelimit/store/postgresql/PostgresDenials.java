@@ -35,16 +35,16 @@ final class PostgresDenials {
         return denial != null && denial.hash() == hash && denial.until() > now ? denial : null;
     }
 
-    void learn(List<Operation> group, List<Answer> answers) {
+    void observe(List<Operation> group, List<Answer> answers) {
         for (int i = 0; i < group.size(); i++) {
             List<Operation.Demand> demands = group.get(i).demands();
             for (int d = 0; d < demands.size(); d++) {
-                learn(demands.get(d).key(), answers.get(i).verdicts().get(d));
+                observe(demands.get(d).key(), answers.get(i).verdicts().get(d));
             }
         }
     }
 
-    private void learn(StateKey key, Verdict verdict) {
+    private void observe(StateKey key, Verdict verdict) {
         int hash = key.hashCode();
         int place = place(hash);
         if (!verdict.allowed()) {

@@ -157,9 +157,9 @@ public final class PostgresLimitStore implements LimitStore {
         boolean followed = admit(asked, answers);
         lock(group, answers, followed);
         List<Answer> all = List.of(requireAll(answers));
-        denials.learn(group, all);
+        denials.observe(group, all);
         if (!all.isEmpty()) {
-            time.learn(all.get(all.size() - 1).now());
+            time.observe(all.get(all.size() - 1).now());
         }
         return all;
     }

@@ -24,7 +24,7 @@ final class PostgresTime {
     }
 
     /** The clock of the database showed this a moment ago. */
-    void learn(long now) {
+    void observe(long now) {
         if (!given) {
             ahead = now - Micros.of(machine.instant());
         }

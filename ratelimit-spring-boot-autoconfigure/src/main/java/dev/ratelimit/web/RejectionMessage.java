@@ -8,9 +8,9 @@ import java.time.Duration;
 import java.util.Objects;
 
 /** The sentence that tells a person why a request was rejected, and when to try again. */
-final class Sentences {
+final class RejectionMessage {
 
-    private Sentences() {}
+    private RejectionMessage() {}
 
     static String detail(Rejection rejection) {
         long seconds = rejection.retryAfterSeconds();

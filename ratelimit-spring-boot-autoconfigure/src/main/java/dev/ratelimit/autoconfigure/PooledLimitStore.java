@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.List;
 
 /** A store with the pool that was opened for it alone, and that is closed with it. */
-final class OwnedStore extends ForwardingLimitStore {
+final class PooledLimitStore extends ForwardingLimitStore {
 
     /**
      * For so long after an answer a connection is given out unseen; later HikariCP tries it first, and may take longer for
@@ -18,10 +18,10 @@ final class OwnedStore extends ForwardingLimitStore {
      */
     private static final Duration STILL_WARM = Duration.ofMillis(400);
 
-    private final PromptPool pool;
+    private final BoundedWaitPool pool;
     private volatile long answeredAt = System.nanoTime() - STILL_WARM.toNanos();
 
-    OwnedStore(LimitStore store, PromptPool pool) {
+    PooledLimitStore(LimitStore store, BoundedWaitPool pool) {
         super(store);
         this.pool = pool;
     }

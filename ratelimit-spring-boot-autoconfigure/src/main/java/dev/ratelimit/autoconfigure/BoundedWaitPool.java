@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * A pool that gives a connection soon or not at all. HikariCP waits for at least 250 ms for a connection that has to be
  * opened first, which is longer than a request may be kept; meanwhile it goes on opening one in the background.
  */
-final class PromptPool extends HikariDataSource {
+final class BoundedWaitPool extends HikariDataSource {
 
     private static final long STEP_MILLIS = 5;
 
@@ -24,7 +24,7 @@ final class PromptPool extends HikariDataSource {
 
     private volatile @Nullable Duration deadline;
 
-    PromptPool(HikariConfig config) {
+    BoundedWaitPool(HikariConfig config) {
         super(briefly(config));
     }
 

@@ -24,7 +24,7 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 
-class PromptPoolTest {
+class BoundedWaitPoolTest {
 
     /** Longer ago than that a connection was used, HikariCP asks it whether it lives. */
     private static final Duration TAKEN_FOR_ALIVE = Duration.ofMillis(600);
@@ -35,7 +35,7 @@ class PromptPoolTest {
     @Test
     void silentDatabaseDoesNotKeepARequestForAsLongAsHikariWouldAskIt() throws Exception {
         try (Wire wire = new Wire();
-                PromptPool pool = usedPool(wire)) {
+                BoundedWaitPool pool = usedPool(wire)) {
             wire.silent = true;
             Thread.sleep(TAKEN_FOR_ALIVE.toMillis());
             assertThat(refusal(pool)).isLessThan(HIKARI_VALIDATES.dividedBy(2));
@@ -45,7 +45,7 @@ class PromptPoolTest {
     @Test
     void lostDatabaseDoesNotKeepARequestForAsLongAsTheStartMayTake() throws Exception {
         try (Wire wire = new Wire();
-                PromptPool pool = usedPool(wire)) {
+                BoundedWaitPool pool = usedPool(wire)) {
             wire.close();
             Thread.sleep(TAKEN_FOR_ALIVE.toMillis());
             assertThat(refusal(pool)).isLessThan(HIKARI_WAITS.dividedBy(2));
@@ -59,7 +59,7 @@ class PromptPoolTest {
         config.setJdbcUrl(TestPostgres.instance().jdbcUrl());
         config.setMaximumPoolSize(3);
         Set<Integer> backends = new HashSet<>();
-        try (PromptPool pool = new PromptPool(config)) {
+        try (BoundedWaitPool pool = new BoundedWaitPool(config)) {
             pool.onEachConnection(() -> backends.add(backend(pool)), System.nanoTime() + HIKARI_WAITS.toNanos());
 
             assertThat(backends).hasSize(3);
@@ -68,7 +68,7 @@ class PromptPoolTest {
         }
     }
 
-    private static int backend(PromptPool pool) {
+    private static int backend(BoundedWaitPool pool) {
         try (Connection connection = pool.getConnection();
                 Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery("SELECT pg_backend_pid()")) {
@@ -79,18 +79,18 @@ class PromptPoolTest {
         }
     }
 
-    private static Duration refusal(PromptPool pool) {
+    private static Duration refusal(BoundedWaitPool pool) {
         long start = System.nanoTime();
         assertThatThrownBy(() -> pool.getConnection().close()).isInstanceOf(SQLException.class);
         return Duration.ofNanos(System.nanoTime() - start);
     }
 
-    private static PromptPool usedPool(Wire wire) throws SQLException {
+    private static BoundedWaitPool usedPool(Wire wire) throws SQLException {
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(wire.jdbcUrl());
         config.setMaximumPoolSize(1);
         config.setConnectionTimeout(HIKARI_WAITS.toMillis());
-        PromptPool pool = new PromptPool(config);
+        BoundedWaitPool pool = new BoundedWaitPool(config);
         pool.setDeadline(Duration.ofMillis(100));
         try (Connection connection = pool.getConnection()) {
             assertThat(connection.isValid(10)).isTrue();

@@ -23,15 +23,15 @@ import org.slf4j.LoggerFactory;
  * belong to, each on its own; listeners are told, and no caller waits. A trial is skipped if the queue is full or the
  * store is down: the report has a gap, the request no delay.
  */
-final class Shadows {
+final class Trials {
 
-    private static final Logger log = LoggerFactory.getLogger(Shadows.class);
+    private static final Logger log = LoggerFactory.getLogger(Trials.class);
 
     private final WorkQueue queue;
     private final Listeners<DecisionListener> listeners;
     private final Charges none = new Charges(List.of());
 
-    Shadows(WorkQueue queue, Listeners<DecisionListener> listeners) {
+    Trials(WorkQueue queue, Listeners<DecisionListener> listeners) {
         this.queue = queue;
         this.listeners = listeners;
     }
@@ -71,18 +71,18 @@ final class Shadows {
      * @param asked the limits of the request's items
      */
     Charges decide(LimitRequest request, List<Limit> asked) {
-        if (request.shadows().isEmpty() && !hasCandidate(asked)) {
+        if (request.trials().isEmpty() && !hasCandidate(asked)) {
             return none;
         }
         List<Charges.Charge> charges = new ArrayList<>();
-        for (LimitRequest.Item item : request.shadows()) {
+        for (LimitRequest.Item item : request.trials()) {
             Limit limit = item.limit();
             if (limit != null) {
                 charges.add(decide(new Demand(item.subject(), limit, limit.cost()), item.rule()));
             }
         }
         for (int i = 0; i < asked.size(); i++) {
-            Limit candidate = asked.get(i).candidate();
+            Limit candidate = asked.get(i).trial();
             if (candidate != null) {
                 LimitRequest.Item item = request.items().get(i);
                 long cost = item.cost() != null ? item.cost() : candidate.cost();
@@ -95,14 +95,14 @@ final class Shadows {
 
     /** The same for a request on one limit. */
     void decideBeside(LimitRequest request, Demand demand) {
-        if (demand.limit().candidate() != null || !request.shadows().isEmpty()) {
+        if (demand.limit().trial() != null || !request.trials().isEmpty()) {
             decide(request, List.of(demand.limit()));
         }
     }
 
     private static boolean hasCandidate(List<Limit> asked) {
         for (int i = 0; i < asked.size(); i++) {
-            if (asked.get(i).candidate() != null) {
+            if (asked.get(i).trial() != null) {
                 return true;
             }
         }
@@ -113,7 +113,7 @@ final class Shadows {
         CompletableFuture<Answer> answered = new CompletableFuture<>();
         submit(new Operation(Kind.DECIDE, List.of(demand)), answer -> {
             LimitDecision tried = Decisions.of(demand, rule, answer.first(), answer.now());
-            listeners.tell(listener -> listener.tried(tried, rule));
+            listeners.tell(listener -> listener.trialDecided(tried, rule));
             answered.complete(answer);
         });
         return new Charges.Charge(demand, answered);
@@ -122,7 +122,7 @@ final class Shadows {
     /** Forgets what candidates know of the subjects. */
     void reset(List<Demand> asked) {
         for (Demand demand : asked) {
-            Limit candidate = demand.limit().candidate();
+            Limit candidate = demand.limit().trial();
             if (candidate != null) {
                 submit(
                         new Operation(Kind.RESET, List.of(new Demand(demand.subject(), candidate, candidate.cost()))),

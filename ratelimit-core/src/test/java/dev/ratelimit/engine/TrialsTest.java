@@ -20,7 +20,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-class ShadowsTest {
+class TrialsTest {
 
     private static final Subject ALICE = Subject.user("alice");
 
@@ -31,7 +31,7 @@ class ShadowsTest {
     private static final Limit API = Limit.named("api")
             .algorithm(new FixedWindow(4, Duration.ofMinutes(1)))
             .build()
-            .withCandidate(CANDIDATE);
+            .withTrial(CANDIDATE);
 
     private static final Limit SHADOW = Limit.named("new:shadow")
             .algorithm(new FixedWindow(1, Duration.ofMinutes(1)))
@@ -48,7 +48,7 @@ class ShadowsTest {
                 public void recorded(RequestRecord request) {}
 
                 @Override
-                public void tried(LimitDecision decision, @Nullable String rule) {
+                public void trialDecided(LimitDecision decision, @Nullable String rule) {
                     tried.add(decision.limit().name() + "/" + rule + " " + decision.allowed());
                 }
             }))
@@ -77,7 +77,7 @@ class ShadowsTest {
 
     @Test
     void limitOfARuleInShadowCountsOnItsOwnAndTellsOfItsRule() {
-        LimitRequest request = LimitRequest.NONE.shadow(ALICE, SHADOW, "trial");
+        LimitRequest request = LimitRequest.NONE.trial(ALICE, SHADOW, "trial");
 
         assertThat(limiter.decide(request).allowed()).isTrue();
         awaitTried(1);
@@ -89,7 +89,7 @@ class ShadowsTest {
 
     @Test
     void limitIsTriedOnceForASubjectHoweverManyRulesNameIt() {
-        limiter.decide(LimitRequest.NONE.shadow(ALICE, SHADOW, "one").shadow(ALICE, SHADOW, "other"));
+        limiter.decide(LimitRequest.NONE.trial(ALICE, SHADOW, "one").trial(ALICE, SHADOW, "other"));
 
         awaitTried(1);
         assertThat(limiter.peek(LimitRequest.of(ALICE, SHADOW)).remaining()).isZero();

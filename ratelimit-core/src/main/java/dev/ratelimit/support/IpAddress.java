@@ -1,4 +1,4 @@
-package dev.ratelimit.policy;
+package dev.ratelimit.support;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -92,7 +92,7 @@ public final class IpAddress {
     }
 
     /** Whether the address and the network agree in so many leading bits. */
-    boolean isIn(IpAddress network, int prefix) {
+    public boolean isIn(IpAddress network, int prefix) {
         if (bytes.length != network.bytes.length) {
             return false;
         }
@@ -106,7 +106,7 @@ public final class IpAddress {
         return rest == 0 || ((bytes[whole] ^ network.bytes[whole]) & (0xFF00 >>> rest) & 0xFF) == 0;
     }
 
-    int bits() {
+    public int bits() {
         return bytes.length * 8;
     }
 
