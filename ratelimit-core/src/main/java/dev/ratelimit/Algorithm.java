@@ -37,7 +37,7 @@ public interface Algorithm {
     /** The share of one instance of so many: never less than one permit. */
     Algorithm share(int instances);
 
-    /** The same window with a number that is never reached, to see what was counted. */
+    /** The same window with a number that is never reached, to read its count. */
     default Algorithm unrestricted() {
         throw new IllegalStateException(name() + " has no window whose count could be read");
     }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * The answer for one request over all its limits.
  *
  * @param outcome how it came out
- * @param allowed whether the request may pass; with an outcome that no limit decided, what the failure policy says
+ * @param allowed whether the request may pass; with an outcome that no limit decided, the answer of the failure policy
  * @param atMicros when it was decided, by the clock of the store: see {@link #at()}
  * @param limits the answer of each limit, in the order of the request; empty if no limit decided. A request that is denied
  *     without asking the store again shows only the limits that are known to deny it
@@ -33,7 +33,7 @@ public record Decision(
     }
 
     /**
-     * The decision that follows from what each limit said: the strictest outcome, and the longest wait.
+     * The decision that follows from the answers of all limits: the strictest outcome, and the longest wait.
      *
      * @param floor the least retry-after of a denied request
      * @param failure why the store did not decide, or {@code null}

@@ -4,7 +4,7 @@ import java.util.Locale;
 
 /**
  * How many permits of a hot subject an instance takes from the store at once, to serve requests without asking it each
- * time. It is a matter of speed, not of what the limit allows: no permit is served that was not taken, nor later than it
+ * time. It changes speed, not the limit: no permit is served that was not taken, nor later than it
  * counts.
  *
  * @param permits how many; zero for none, {@link #AUTO} to let the instance find out

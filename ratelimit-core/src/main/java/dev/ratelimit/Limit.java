@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param lease how many permits an instance takes at once
  * @param trial numbers that are tried beside these, under a name of their own, or {@code null}: they count and are
  *     reported, but never deny. Two limits that differ only in lease and trial are equal, since these change neither
- *     what is allowed nor what is stored
+ *     decisions nor stored state
  */
 public record Limit(
         String name,
@@ -118,7 +118,7 @@ public record Limit(
         return new Limit(name, algorithm, cost, minInterval, penalties, lease, tried);
     }
 
-    /** A limit of the same name and window whose number is never reached, to look at what was counted. */
+    /** A limit of the same name and window whose number is never reached, to read its count. */
     public Limit unrestricted() {
         return new Limit(name, algorithm.unrestricted(), cost, minInterval, penalties);
     }

@@ -158,13 +158,13 @@ public final class LimitRequest {
         return new LimitRequest(items, trials, floor, onFailure, tier, recordedByCaller);
     }
 
-    /** The same request; this happens to it when the store is unavailable. */
+    /** The same request with that failure policy, for when the store is unavailable. */
     public LimitRequest onFailure(FailurePolicy policy) {
         return new LimitRequest(items, trials, retryAfterFloor, policy, tier, recordedByCaller);
     }
 
     /**
-     * The same request of a caller of that tier, for whom limits that are looked up by name may be others.
+     * The same request of a caller of that tier; limits that are looked up by name may differ by tier.
      *
      * @param name the tier, or {@code null} if it is not known
      */
@@ -172,7 +172,7 @@ public final class LimitRequest {
         return new LimitRequest(items, trials, retryAfterFloor, onFailure, name, recordedByCaller);
     }
 
-    /** The same request, whose {@link RequestRecord} the caller makes: listeners are not told of it alone. */
+    /** The same request, whose {@link RequestRecord} the caller makes; listeners get no separate record. */
     public LimitRequest recordedByCaller() {
         return new LimitRequest(items, trials, retryAfterFloor, onFailure, tier, true);
     }

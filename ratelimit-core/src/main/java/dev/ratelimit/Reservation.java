@@ -1,8 +1,8 @@
 package dev.ratelimit;
 
 /**
- * A charge that is settled later, when it is known what the request really cost: nothing after a successful login,
- * more after a long answer. It is charged at once, so that parallel requests cannot slip through meanwhile; a
+ * A charge that is settled later, when the real cost of the request is known: nothing after a successful login, more
+ * after a long answer. It is charged at once, so that parallel requests cannot slip through meanwhile; a
  * reservation that is never settled stays charged. Settled once; safe for use by many threads.
  */
 public interface Reservation {
@@ -19,7 +19,7 @@ public interface Reservation {
 
     /**
      * Takes the charge back. The time of the request still counts for {@code min-interval}. After a reset of the subject
-     * it would be taken from what was charged since: reset or refund, not both.
+     * it would be taken from later charges: reset or refund, not both.
      *
      * @return whether it was done; {@code false} if the store failed, and then it may be tried again
      */

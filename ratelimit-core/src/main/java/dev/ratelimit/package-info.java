@@ -1,5 +1,5 @@
 /**
- * The values and contracts of rate limiting: what a limit is, whose count it is, what was decided.
+ * The values and contracts of rate limiting: limits, subjects, requests and decisions.
  */
 @NullMarked
 package dev.ratelimit;

@@ -22,13 +22,19 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
 
 /** Holds the direction of imports, the names and the numbers to what CONTRIBUTING.md says of them. */
@@ -120,6 +126,36 @@ class ArchitectureTest {
                     .resideInAnyPackage(allowed.toArray(String[]::new))
                     .check(classes);
         }
+    }
+
+    /** The table of this module in docs/architecture.md lists the same imports. */
+    @ArchTest
+    static void architecturePageListsTheSameImports(JavaClasses classes) throws IOException {
+        String page = Files.readString(Path.of("../docs/architecture.md"));
+        String table = page.substring(
+                page.indexOf("\n`ratelimit-core`, as"), page.indexOf("\n`ratelimit-spring-boot-autoconfigure`, as"));
+        Map<String, Set<String>> written = new TreeMap<>();
+        Pattern.compile("(?m)^\\| `([a-z.]+)` \\|([^|]*)\\|")
+                .matcher(table)
+                .results()
+                .forEach(row -> written.put(packageName(row.group(1)), packages(row.group(2))));
+
+        Map<String, Set<String>> enforced = new TreeMap<>();
+        MAY_IMPORT.forEach((name, others) -> enforced.put(
+                name, others.stream().filter(other -> other.startsWith(ROOT)).collect(toCollection(TreeSet::new))));
+        assertThat(written).as("the table of docs/architecture.md").isEqualTo(enforced);
+    }
+
+    private static Set<String> packages(String cell) {
+        return Stream.of(cell.replace("`", "").split(","))
+                .map(String::strip)
+                .filter(name -> !name.isEmpty())
+                .map(name -> name.equals("root") ? ROOT : packageName(name))
+                .collect(toCollection(TreeSet::new));
+    }
+
+    private static String packageName(String written) {
+        return written.startsWith(ROOT) ? written : ROOT + "." + written;
     }
 
     @ArchTest

@@ -14,7 +14,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.locks.LockSupport;
 
-/** Puts a server that is on this machine as far away as one that is not: what is sent arrives later, in both directions. */
+/** Makes a server on this machine as distant as a remote one: data arrives later, in both directions. */
 final class DelayingRelay implements AutoCloseable {
 
     private static final int MOST_BYTES = 1 << 16;

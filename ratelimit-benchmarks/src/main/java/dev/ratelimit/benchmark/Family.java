@@ -55,7 +55,7 @@ final class Family {
         return families.stream().filter(family -> !family.members().isEmpty()).toList();
     }
 
-    /** Leaves what has that part in its name, and what it is compared with. */
+    /** Keeps the ratios with that part in their name, and the contenders that they need. */
     private void leaveOnly(String part) {
         ratios.removeIf(ratio -> !ratio.isCalled(part));
         Set<Contender> needed = new HashSet<>();

@@ -34,7 +34,7 @@ public final class Growth {
     private static final double SECONDS = 1.5;
     private static final int REPETITIONS = 7;
 
-    /** A p99 differs from one second to the next by more than what is looked for. */
+    /** A p99 differs from one second to the next by more than the effect of upkeep. */
     private static final int UPKEEP_REPETITIONS = 21;
 
     private static final double UPKEEP_SECONDS = 1;

@@ -18,8 +18,8 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Where the time goes on PostgreSQL: with 64 callers, who has the processors, what the connections wait for, what the disk
- * takes for its part; and for a lone caller beside its peers. It says what bounds the ratios of {@link Compare}.
+ * Where the time goes on PostgreSQL: with 64 callers, the use of the processors, the waits of the connections and the share of the
+ * disk; and for a lone caller beside its peers. It shows the bounds of the ratios of {@link Compare}.
  */
 public final class Profile {
 

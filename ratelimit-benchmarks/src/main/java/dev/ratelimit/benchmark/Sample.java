@@ -69,7 +69,7 @@ final class Sample extends Contender {
         return new Turn(result.perSecond(), Double.NaN, Double.NaN, 0, micros);
     }
 
-    /** One more request, whose answer tells what remains of the limit. */
+    /** One more request, whose answer shows the remainder of the limit. */
     private void requireExact() throws IOException {
         try (HttpConnection connection = new HttpConnection(port)) {
             long remaining = connection.get(HttpLoad.FIRST_KEY).remaining();

@@ -33,7 +33,7 @@ final class Servers implements AutoCloseable {
 
     private Servers() throws Exception {
         this.folder = Files.createTempDirectory("ratelimit-benchmark");
-        // The builder passes -F and synchronous_commit=off; what is set here comes later and wins.
+        // The builder passes -F and synchronous_commit=off; settings made here come later and win.
         EmbeddedPostgres server = EmbeddedPostgres.builder()
                 .setServerConfig("fsync", "on")
                 .setServerConfig("synchronous_commit", "on")

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param tierFrom where the tier comes from
  * @param apiKey the name of its API key, or a note that the key is invalid; {@code null} if there is none
  * @param blockedUntil until when the user is blocked, or {@code null}
- * @param exempt whether no rule is asked at all, so that those below say what would be otherwise
+ * @param exempt whether no rule applies; {@code rules} then show the result without the exemption
  * @param rules every rule in force, in the order in which they are walked
  */
 public record Explanation(

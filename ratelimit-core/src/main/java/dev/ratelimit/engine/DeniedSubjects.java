@@ -23,12 +23,12 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Remembers denials, and gives them again without asking the store. What is remembered is what the store would say:
+ * Caches denials, and repeats them without asking the store. The answers are those that the store would give:
  *
  * <ol>
  *   <li>A limit that had no room for a single permit has none until the moment that the store has named: time alone does
- *       not free it sooner. Only such denials are remembered, of the cost of one, so that nothing remains until then; what
- *       {@code min-interval} denies may have something remaining, and is not.
+ *       not free it sooner. Only such denials are remembered, of the cost of one, so that nothing remains until then. A
+ *       denial by {@code min-interval} may have something remaining, and is not remembered.
  *   <li>A denial that the store counts as a violation is never remembered: of a limit with penalties, only a penalty that
  *       runs, during which requests neither count nor extend.
  *   <li>A reset, a refund, a lease that is given back and a limit with other numbers can free a subject sooner. So a limit
@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  *       the store was asked, which is too much rather than too little: nobody is denied for longer than the store would.
  * </ol>
  *
- * No denial is remembered for more than a minute, in case nobody has told this process of a reset elsewhere. If there is no
+ * No denial is remembered for more than a minute, in case this process does not learn of a reset elsewhere. If there is no
  * room for another denial, it is not remembered. An answer that allows is never remembered. Thread-safe.
  */
 final class DeniedSubjects {
@@ -109,7 +109,7 @@ final class DeniedSubjects {
 
     /**
      * The denial of the request, if the store need not be asked. Of several limits it shows those that are known to deny:
-     * what the others would say only the store knows.
+     * only the store knows the answers of the rest.
      *
      * @param limits those of the request's items, in their order
      * @param nanos the time now
@@ -272,7 +272,7 @@ final class DeniedSubjects {
         denials.clear();
     }
 
-    /** The keys of what is remembered. */
+    /** The keys of remembered denials. */
     Set<StateKey> keys() {
         return Collections.unmodifiableSet(denials.keySet());
     }

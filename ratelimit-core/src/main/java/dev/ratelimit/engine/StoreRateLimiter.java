@@ -229,7 +229,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
      * A request that was put to the store.
      *
      * @param answer {@code null} if the failure policy decided
-     * @param eras if this instance decided, the debts that hold what it has charged; else {@code null}
+     * @param eras if this instance decided, the debts that hold its charge; else {@code null}
      */
     private record Asked(
             Decision decision,

@@ -396,7 +396,7 @@ public final class Visit {
         return blockedUntil;
     }
 
-    /** The sender of the request, by what is known of it so far. */
+    /** The sender of the request, as far as it is known. */
     public Caller caller() {
         if (caller == null) {
             caller = caller(identity);

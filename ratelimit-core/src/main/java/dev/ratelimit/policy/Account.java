@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * The stored settings of a user.
  *
  * @param user the name of the principal
- * @param tier the tier, or {@code null} for what the authorities say
+ * @param tier the tier, or {@code null} for that of the authorities
  * @param quota the user's own numbers, which override those of the tier
  * @param blockedUntil until when all requests of the user are denied, or {@code null}
  * @param blockReason why, for operators; it is not shown to the user

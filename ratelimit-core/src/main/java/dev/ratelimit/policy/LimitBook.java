@@ -18,10 +18,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * All limits, made from their definitions. Immutable.
  *
- * <p>A definition holds the properties of {@link Algorithms#limit}, and beside them {@code base}, the name of a limit
- * whose properties apply where this one says nothing; {@code tiers.NAME.PROPERTY}, what is different for callers of a
- * tier; {@code candidate.PROPERTY}, what is different in numbers that are tried beside the live ones, and
- * {@code tiers.NAME.candidate.PROPERTY}.
+ * <p>A definition holds the properties of {@link Algorithms#limit}, and beside them {@code base}, the name of a limit to
+ * inherit properties from; {@code tiers.NAME.PROPERTY}, overrides for callers of a tier; {@code candidate.PROPERTY} and
+ * {@code tiers.NAME.candidate.PROPERTY}, overrides to try beside the live numbers.
  */
 public final class LimitBook implements Limits {
 

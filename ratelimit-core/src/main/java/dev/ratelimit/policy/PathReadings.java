@@ -13,7 +13,7 @@ import org.springframework.web.util.UriUtils;
  *
  * <ol>
  *   <li>Spring reads it as it was sent;
- *   <li>other servlets, and MVC's older matcher, see what the container made of it, without {@code ..} and {@code //};
+ *   <li>other servlets, and MVC's older matcher, see the path that the container normalised, without {@code ..} and {@code //};
  *   <li>either may ignore a slash at the end.
  * </ol>
  *

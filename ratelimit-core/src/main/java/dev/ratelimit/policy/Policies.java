@@ -4,6 +4,6 @@ package dev.ratelimit.policy;
 @FunctionalInterface
 public interface Policies {
 
-    /** The policy now: a request asks once, and stays with what it got. */
+    /** The policy now. A request asks once, and keeps the policy it got. */
     Policy current();
 }

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which requests limits apply to, whose count it is, and what is done. An invalid rule cannot be built:
+ * Applies limits or another action to matching requests, and names the owner of their count. An invalid rule cannot be built:
  * {@link InvalidRuleException}.
  *
  * <pre>{@code

@@ -45,7 +45,7 @@ public final class RuleBook {
         private final Map<String, Node> children = new HashMap<>();
         private List<CompiledRule> rules = new ArrayList<>();
 
-        /** Adds what the nodes above have. */
+        /** Adds the rules of the nodes above. */
         private void inherit(List<CompiledRule> fromAbove, Comparator<CompiledRule> order) {
             rules.addAll(fromAbove);
             rules.sort(order);
@@ -125,7 +125,7 @@ public final class RuleBook {
         return walk(paths.size() == 1 ? candidates(paths.get(0)) : compiled, facts, null);
     }
 
-    /** Walks along what was left open, now that the caller is known. */
+    /** Walks the open rules, now that the caller is known. */
     public RuleMatch resume(RuleMatch before, RequestFacts facts) {
         Objects.requireNonNull(facts.caller(), "the caller must be known by now");
         return walk(before.open, facts, null);

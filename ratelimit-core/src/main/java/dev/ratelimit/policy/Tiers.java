@@ -31,7 +31,7 @@ public final class Tiers {
     /**
      * @param byAuthority the tier that an authority stands for; the first that a caller has counts
      * @param quotas the quota of callers, by tier
-     * @param zone where days and months begin, unless a quota says otherwise
+     * @param zone where days and months begin, unless a quota sets its own zone
      */
     public Tiers(String defaultTier, Map<String, String> byAuthority, Map<String, Quota> quotas, ZoneId zone) {
         this.defaultTier = defaultTier;
@@ -41,7 +41,7 @@ public final class Tiers {
     }
 
     /**
-     * Puts together what is known of a caller.
+     * Collects the facts about a caller.
      *
      * @param principal the name of the user, or {@code null} for nobody
      */

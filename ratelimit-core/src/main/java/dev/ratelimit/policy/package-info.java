@@ -1,6 +1,5 @@
 /**
- * Rules: which requests limits apply to and what they do, compiled into an immutable book; the tiers, quotas and API
- * keys that rules ask for.
+ * Limits, rules, tiers, quotas and API keys, compiled into an immutable policy.
  */
 @NullMarked
 package dev.ratelimit.policy;

@@ -23,7 +23,7 @@ public final class Micros {
         }
     }
 
-    /** The whole microseconds of a span; what is smaller than a microsecond is cut off. */
+    /** The whole microseconds of a span, rounded down. */
     public static long of(Duration span) {
         return Math.addExact(Math.multiplyExact(span.getSeconds(), PER_SECOND), span.getNano() / NANOS_PER_MICRO);
     }

@@ -37,7 +37,7 @@ record LimitedMethod(Method method, boolean ofClass, List<AnnotatedLimit> limits
             @Nullable Expression resetWhen,
             @Nullable FailurePolicy onFailure) {
 
-        /** Whether it is known only after the call what it counts. */
+        /** Whether the call has to be settled once it is done. */
         boolean isSettled() {
             return countWhen != null || resetWhen != null;
         }

@@ -15,11 +15,11 @@ import org.springframework.core.annotation.AliasFor;
  * throws {@link dev.ratelimit.RateLimitExceededException}, which a web request turns into 429. Several of them are
  * decided all-or-nothing.
  *
- * <p>The expressions are of the Spring Expression Language. They see the arguments by name ({@code #form}), beans
+ * <p>The expressions are of the Spring Expression Language. They can use the arguments by name ({@code #form}), beans
  * ({@code @tenants}), and in a web request {@code #request} and {@code #client}, the client's address.
  *
- * <p>A mistake stops the application at start: a limit that does not exist, an expression that cannot be read or speaks of
- * what is not there, a cost that the limit can never grant, a method or class that is final, private or static.
+ * <p>A mistake stops the application at startup: a limit that does not exist, an expression that is malformed or uses an
+ * unknown name, a cost that the limit can never grant, a method or class that is final, private or static.
  */
 @Documented
 @Inherited
@@ -37,29 +37,28 @@ public @interface RateLimited {
     String limit() default "";
 
     /**
-     * An expression for whose count it is: a text, or a {@link dev.ratelimit.Subject}. Without one: the user, or the
-     * client's address when nobody is logged in.
+     * An expression for whose count it is: a text, or a {@link dev.ratelimit.Subject}. By default the user, else the
+     * client's address.
      */
     String key() default "";
 
     /**
-     * An expression for what the call costs. Without one: the cost of the limit. A call that costs 0 passes without
-     * asking the limit; less than 0, or more than the limit can ever grant, is a mistake of the expression and an
-     * {@link InvalidRateLimitedException}.
+     * An expression for the cost of the call. By default the cost of the limit. A call that costs 0 passes without asking
+     * the limit. A cost below 0, or above what the limit can ever grant, throws {@link InvalidRateLimitedException}.
      */
     String cost() default "";
 
     /**
-     * An expression for whether the call counts, evaluated afterwards; it also sees {@code #result}, {@code #exception}
-     * and, in a web request, {@code #status}. The call is charged before it is made and the charge taken back if it
-     * does not count, so that parallel calls cannot slip through. A method that returns a
+     * An expression for whether the call counts, evaluated afterwards; it can also use {@code #result},
+     * {@code #exception} and, in a web request, {@code #status}. The call is charged before it is made, so that parallel
+     * calls cannot slip through. The charge is refunded if it does not count. A method that returns a
      * {@link java.util.concurrent.CompletionStage} or a {@link java.util.concurrent.Callable} is done when that is.
      */
     String countWhen() default "";
 
     /**
-     * An expression for whether the call makes the limit forget its subject, count and penalties included; evaluated
-     * when {@code countWhen} is, with the same words. As in {@code #status == 200} for a login that succeeded.
+     * An expression for whether the call resets the limit for its subject, including count and penalties. It is evaluated
+     * when {@code countWhen} is, with the same variables; for example {@code #status == 200} for a successful login.
      */
     String resetWhen() default "";
 

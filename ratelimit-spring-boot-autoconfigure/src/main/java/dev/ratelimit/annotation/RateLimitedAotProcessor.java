@@ -20,9 +20,9 @@ import org.springframework.core.ResolvableType;
 import org.springframework.expression.Expression;
 
 /**
- * Tells a native image what the expressions of {@link RateLimited} call by reflection: methods of arguments, of results
- * and of beans, and the properties of what these hold. Methods of what the properties hold, such as
- * {@code #form.date.getYear()}, are not known here; but those of texts are.
+ * Adds the reflection hints that the expressions of {@link RateLimited} need in a native image: methods of arguments,
+ * results and beans, and their properties. Methods of properties, such as {@code #form.date.getYear()}, are not known
+ * here, except those of texts.
  */
 final class RateLimitedAotProcessor implements BeanFactoryInitializationAotProcessor {
 
@@ -77,7 +77,7 @@ final class RateLimitedAotProcessor implements BeanFactoryInitializationAotProce
         }
     }
 
-    /** Of the type and of what it is generic in: what a {@code CompletionStage} gives is the result. */
+    /** Of the type and its type arguments: the result of a {@code CompletionStage} is its argument. */
     private static void registerMethods(ResolvableType type, ReflectionHints hints) {
         Class<?> raw = type.resolve();
         if (raw != null && !raw.isPrimitive() && raw != Object.class) {

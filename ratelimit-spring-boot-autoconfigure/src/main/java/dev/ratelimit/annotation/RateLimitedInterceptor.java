@@ -38,9 +38,9 @@ import org.springframework.expression.EvaluationContext;
  *   <li>The limits that count in any case, and each one that does not, are reserved; if one denies, the others are taken
  *       back and the call is not made.
  *   <li>The call is made.
- *   <li>Where {@code countWhen} says that it does not count, the charge is taken back, and where {@code resetWhen} says so,
- *       all is forgotten: when the method has returned, when its {@link CompletionStage} or {@link Callable} is done, or
- *       in a web request when the status of the response is known.
+ *   <li>If {@code countWhen} is false, the charge is refunded. If {@code resetWhen} is true, the limit is reset. Both are
+ *       evaluated when the method has returned, when its {@link CompletionStage} or {@link Callable} is done, or, if they
+ *       use the status, when the response is complete.
  * </ol>
  */
 public final class RateLimitedInterceptor implements MethodInterceptor {
@@ -57,7 +57,7 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
     private final Map<MethodClassKey, LimitedMethod> methods = new ConcurrentHashMap<>();
 
     /**
-     * @param onFailure the failure policy, unless the annotation says otherwise
+     * @param onFailure the failure policy of annotations that do not set one
      */
     public RateLimitedInterceptor(
             RateLimiter limiter,
@@ -137,7 +137,7 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
             }
         }
 
-        /** A call may cost nothing; but what the limit can never grant is a mistake of the expression. */
+        /** A call may cost nothing. A cost that the limit can never grant is a mistake of the expression. */
         private @Nullable Long cost(AnnotatedLimit limit, EvaluationContext arguments) {
             Long cost = limit.cost(arguments);
             if (cost != null) {

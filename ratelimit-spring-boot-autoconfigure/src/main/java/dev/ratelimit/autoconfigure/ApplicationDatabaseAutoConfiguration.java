@@ -45,8 +45,7 @@ public final class ApplicationDatabaseAutoConfiguration {
             return dataSource.isWrapperFor(HikariDataSource.class) ? dataSource.unwrap(HikariDataSource.class) : null;
         } catch (SQLException | RuntimeException e) {
             log.info(
-                    "Could not read the URL of the application's data source; not sharing its database: {}",
-                    e.getMessage());
+                    "Could not unwrap the application's data source; using its connection details: {}", e.getMessage());
             return null;
         }
     }

@@ -19,7 +19,7 @@ import org.springframework.boot.context.properties.bind.Name;
 /**
  * The configuration under {@code ratelimit}.
  *
- * @param enabled whether requests and annotated methods are limited at all
+ * @param enabled whether to limit requests and annotated methods
  * @param limits the limits, by name
  * @param rules which requests limits apply to, by name or as a list
  * @param match whether all throttling rules that match a request apply, or the first only
@@ -32,10 +32,10 @@ import org.springframework.boot.context.properties.bind.Name;
  * @param identity how clients are identified
  * @param headers the headers of responses
  * @param exempt requests that no limit applies to
- * @param filter where the filters stand among others
+ * @param filter the order of the filters
  * @param store where state is kept
  * @param grouping how requests that wait at the same moment are decided together
- * @param deniedCache how denials are remembered
+ * @param deniedCache how denials are cached
  * @param upkeep how expired state is deleted
  */
 @ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
@@ -59,9 +59,9 @@ record RateLimitProperties(
         @DefaultValue UpkeepSpec upkeep) {
 
     /**
-     * A limit as it is written; what belongs to another algorithm is refused.
+     * A limit as it is written. A property of another algorithm is invalid.
      *
-     * @param base the name of a limit whose properties apply where this one says nothing
+     * @param base the name of a limit to inherit properties from
      * @param algorithm how it counts
      * @param maxRequests windows and logs: the most requests in a window
      * @param window windows and logs: a time such as 1m; for fixed-window also hour, day, week or month
@@ -70,11 +70,11 @@ record RateLimitProperties(
      * @param refill token-bucket: a rate such as 1/s, 60/m or 5/15m
      * @param capacity leaky-bucket: how much it holds
      * @param drain leaky-bucket: a rate such as 1/s, 60/m or 5/15m
-     * @param maxWait leaky-bucket: how long a request may wait for its turn; without it, what does not fit is denied
+     * @param maxWait leaky-bucket: how long a request may wait for its turn; without it, requests that do not fit are denied
      * @param cost the charge for a request
      * @param minInterval the least time between two allowed requests
      * @param penalties for how long a subject is denied after so many violations
-     * @param forgetAfter how long after the last violation the count of violations starts anew
+     * @param forgetAfter how long after the last violation all violations are forgotten
      * @param lease how many permits of a hot subject an instance takes at once: a number, or auto
      * @param tiers overrides for callers of a tier, by the name of the tier
      * @param candidate overrides to try beside the live numbers: they count and report, and deny nothing
@@ -113,7 +113,7 @@ record RateLimitProperties(
     }
 
     /**
-     * A tier of penalties.
+     * A step of penalties.
      *
      * @param after how many violations it takes
      * @param block how long the subject is denied
@@ -135,7 +135,7 @@ record RateLimitProperties(
      * @param action the action: throttle by its limits, block, allow, or shadow (count and report, deny nothing)
      * @param key whose count it is: user, ip, user+ip, session, api-key, header:NAME, bean:NAME or an expression
      * @param limits the names of the limits; quota for the quota of the caller
-     * @param response how it answers what it denies
+     * @param response the answer to denied requests
      * @param onFailure the failure policy when the store is unavailable
      */
     record RuleSpec(
@@ -155,7 +155,7 @@ record RateLimitProperties(
             @Nullable FailurePolicy onFailure) {}
 
     /**
-     * How a rule answers what it denies.
+     * The answer of a rule to denied requests.
      *
      * @param status the status; without one 429, or 403 from a rule that says block
      * @param message the sentence for people
@@ -169,10 +169,10 @@ record RateLimitProperties(
     /**
      * The tiers of callers, and their quotas.
      *
-     * @param defaultTier the tier of callers of whom nothing else is known
-     * @param authorities the tier that an authority stands for; the first that a caller has counts
+     * @param defaultTier the tier of callers without any other
+     * @param authorities the tier of callers with an authority; the first match counts
      * @param quotas the quotas by name of the tier; rules apply them as the limit quota
-     * @param zone where days and months of quotas begin
+     * @param zone the time zone in which days and months of quotas begin
      */
     record TiersSpec(
             @Name("default") @DefaultValue("free") String defaultTier,
@@ -188,7 +188,7 @@ record RateLimitProperties(
      * @param perDay requests in a day of the calendar
      * @param perMonth requests in a month of the calendar
      * @param burst requests at once, refilled at the finest of the other numbers
-     * @param zone where days and months begin, if not where all do
+     * @param zone the time zone in which days and months begin, if it differs
      */
     record QuotaSpec(
             @Nullable Long perSecond,
@@ -201,10 +201,10 @@ record RateLimitProperties(
     /**
      * The API keys that callers may send.
      *
-     * @param enabled whether a key that a request brings is looked up, and refused with 401 if it is not known
-     * @param header the header that keys are read from
-     * @param bearer whether keys are also read from Authorization: Bearer
-     * @param guesses how many unknown keys an address may try in a minute
+     * @param enabled whether to check API keys, and reject invalid ones with 401
+     * @param header the header with the API key
+     * @param bearer whether to read API keys also from Authorization: Bearer
+     * @param guesses how many unknown API keys an address may try per minute
      */
     record ApiKeysSpec(
             @DefaultValue("false") boolean enabled,
@@ -215,9 +215,9 @@ record RateLimitProperties(
     /**
      * Limits, rules, quotas and keys that are changed in the database while the application runs.
      *
-     * @param enabled whether they are read from the database at all
-     * @param pollInterval how often the database is asked for changes
-     * @param listen whether PostgreSQL is asked to tell of changes at once, on one connection more
+     * @param enabled whether to read them from the database
+     * @param pollInterval how often to read changes
+     * @param listen whether to listen for notifications of PostgreSQL, on one more connection
      */
     record Changes(
             @DefaultValue("true") boolean enabled,
@@ -227,8 +227,8 @@ record RateLimitProperties(
     /**
      * How clients are identified.
      *
-     * @param trustedProxies addresses and ranges whose X-Forwarded-For and Forwarded headers are believed
-     * @param ipv6Prefix how many leading bits of an IPv6 address stand for one client
+     * @param trustedProxies addresses and ranges whose X-Forwarded-For and Forwarded headers are trusted
+     * @param ipv6Prefix how many leading bits of an IPv6 address identify a client
      */
     record Identity(
             @DefaultValue List<String> trustedProxies,
@@ -248,7 +248,7 @@ record RateLimitProperties(
      * Requests that no limit applies to.
      *
      * @param authorities callers with one of these authorities, such as ROLE_ADMIN
-     * @param addresses clients in these addresses and ranges
+     * @param addresses clients with these addresses and ranges
      * @param paths path patterns such as /health/**
      */
     record Exempt(
@@ -257,10 +257,10 @@ record RateLimitProperties(
             @DefaultValue List<String> paths) {}
 
     /**
-     * Where the filters stand. Spring Security's stands at -100.
+     * The order of the filters. Spring Security's filter has the order -100.
      *
-     * @param orderBeforeAuthentication the order of the filter for rules that do not need to know the user
-     * @param orderAfterAuthentication the order of the filter for rules that need to know the user
+     * @param orderBeforeAuthentication the order of the filter for rules that do not need the user
+     * @param orderAfterAuthentication the order of the filter for rules that need the user
      */
     record Filter(
             @DefaultValue("-110") int orderBeforeAuthentication,
@@ -270,7 +270,7 @@ record RateLimitProperties(
      * Where state is kept.
      *
      * @param type the kind of store
-     * @param deadline how long a request waits for a decision at most
+     * @param deadline the longest time that a request waits for a decision
      * @param sqlite the SQLite file
      * @param postgresql the PostgreSQL database
      */
@@ -291,8 +291,8 @@ record RateLimitProperties(
     /**
      * The SQLite file.
      *
-     * @param path where the SQLite file is
-     * @param synchronous whether every decision is put on the disk before it is answered
+     * @param path the path of the SQLite file
+     * @param synchronous whether to write every decision to disk before it is answered
      */
     record Sqlite(
             @DefaultValue("ratelimit.db") String path,
@@ -304,9 +304,9 @@ record RateLimitProperties(
      * @param url the JDBC URL of the database; without one, the database of the application
      * @param username the user, if the URL names none
      * @param password the password, if the URL names none
-     * @param schema the schema of the tables, which is created if it does not exist
-     * @param poolSize how many connections are kept, apart from those of the application
-     * @param synchronousCommit off answers before a decision is on the disk; a crash of the database may lose the last ones
+     * @param schema the schema of the tables; it is created if it does not exist
+     * @param poolSize how many connections to keep, apart from those of the application
+     * @param synchronousCommit off answers before a decision is on disk; a crash of the database may lose the last ones
      */
     record Postgresql(
             @Nullable String url,
@@ -323,17 +323,17 @@ record RateLimitProperties(
         }
     }
 
-    /** Whether a decision is on the disk before it is answered. */
+    /** Whether a decision is on disk before it is answered. */
     enum SynchronousCommit {
         ON,
         OFF
     }
 
     /**
-     * How denials are remembered, to be given again without asking the store.
+     * The cache of denials, which repeats them without asking the store.
      *
-     * @param enabled whether they are
-     * @param maxSize how many at most
+     * @param enabled whether to cache denials
+     * @param maxSize the most cached denials
      */
     record DeniedCache(
             @DefaultValue("true") boolean enabled,
@@ -353,8 +353,8 @@ record RateLimitProperties(
      * How requests are decided together.
      *
      * @param groupsInFlight how many groups may be at the store at once; by default 1 on SQLite and 2 on PostgreSQL
-     * @param maxGroupSize how many requests a group holds at most
-     * @param maxWaiting how many requests may wait in all
+     * @param maxGroupSize the most requests in a group
+     * @param maxWaiting the most requests that may wait
      */
     record GroupingSpec(
             @Nullable Integer groupsInFlight,
@@ -364,8 +364,8 @@ record RateLimitProperties(
     /**
      * How expired state is deleted.
      *
-     * @param interval how often expired state is deleted
-     * @param keep how long state is kept after it has expired
+     * @param interval how often to delete expired state
+     * @param keep how long to keep expired state
      */
     record UpkeepSpec(
             @DefaultValue("10m") Duration interval,

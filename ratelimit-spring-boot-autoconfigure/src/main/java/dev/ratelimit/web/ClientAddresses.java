@@ -13,13 +13,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <ol>
  *   <li>The other end of the connection is known for certain.
- *   <li>If it is a trusted proxy, what it added to {@code X-Forwarded-For} or {@code Forwarded} is believed: the last
- *       entry. If that is a trusted proxy, too, the entry before it, and so on.
+ *   <li>If it is a trusted proxy, the last entry of {@code X-Forwarded-For} or {@code Forwarded} is trusted, since the proxy
+ *       added it. If that entry is a trusted proxy, too, the entry before it is trusted, and so on.
  *   <li>The first address from the right that is no trusted proxy is the client. Entries further left were sent
  *       by the client and mean nothing.
  * </ol>
  *
- * If both headers are there and disagree, a proxy that writes one of them passed the other on unread: neither is believed.
+ * If both headers are present and disagree, a proxy that writes one of them passed the other on unread: neither is trusted.
  */
 public final class ClientAddresses {
 

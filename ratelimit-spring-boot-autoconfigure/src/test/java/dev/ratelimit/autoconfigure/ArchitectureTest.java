@@ -3,12 +3,17 @@ package dev.ratelimit.autoconfigure;
 import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static java.util.stream.Collectors.joining;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -56,6 +61,24 @@ class ArchitectureTest {
                                     && !ours.contains(type.getPackageName())))
                     .check(classes);
         });
+    }
+
+    /** The table of this module in docs/architecture.md lists the same imports. */
+    @ArchTest
+    static void architecturePageListsTheSameImports(JavaClasses classes) throws IOException {
+        String page = Files.readString(Path.of("../docs/architecture.md"));
+        String table = page.substring(page.indexOf("\n`ratelimit-spring-boot-autoconfigure`, as"));
+
+        MAY_IMPORT.forEach((name, others) -> {
+            String imports = others.stream()
+                    .map(other -> other.equals("dev.ratelimit") ? "root" : "`" + withoutRoot(other) + "`")
+                    .collect(joining(", "));
+            assertThat(table).contains("\n| `" + withoutRoot(name) + "` | " + imports + " |\n");
+        });
+    }
+
+    private static String withoutRoot(String name) {
+        return name.substring("dev.ratelimit.".length());
     }
 
     @ArchTest

@@ -17,7 +17,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Campaigns, their scenes, and what is posted there. */
+/** Campaigns, their scenes and posts. */
 @RestController
 @RequestMapping("/api")
 class CampaignController {

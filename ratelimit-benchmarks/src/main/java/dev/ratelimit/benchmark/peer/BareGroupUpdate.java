@@ -21,7 +21,7 @@ import java.util.Map;
 import javax.sql.DataSource;
 
 /**
- * A store that decides nothing: for each group it adds up what is taken of each row and writes that with one update, and
+ * A store that decides nothing: for each group it adds up the permits taken of each row and writes the sums with one update, and
  * everybody may pass. The groups come from the engine, and the rows are those that the PostgreSQL store has written, so that
  * the difference to that store is the statement alone.
  */
