@@ -42,7 +42,12 @@ class ArchitectureTest {
             "dev.ratelimit.web.servlet",
                     List.of("dev.ratelimit", "dev.ratelimit.policy", "dev.ratelimit.gate", "dev.ratelimit.web"),
             "dev.ratelimit.annotation",
-                    List.of("dev.ratelimit.policy", "dev.ratelimit", "dev.ratelimit.gate", "dev.ratelimit.web", "dev.ratelimit.web.servlet"),
+                    List.of(
+                            "dev.ratelimit.policy",
+                            "dev.ratelimit",
+                            "dev.ratelimit.gate",
+                            "dev.ratelimit.web",
+                            "dev.ratelimit.web.servlet"),
             "dev.ratelimit.metrics", List.of("dev.ratelimit"));
 
     @ArchTest

@@ -66,11 +66,10 @@ class WebRequestsTest {
             records.add(request);
         }
 
-        /** The limits that requests of that method asked, each with its rule. */
-        private List<String> askedBy(String method) {
+        /** The limits that requests asked which came since then, each with its rule. */
+        private List<String> askedSince(Instant start) {
             return records.stream()
-                    .filter(one ->
-                            one.exchange() != null && one.exchange().method().equals(method))
+                    .filter(one -> !one.at().isBefore(start))
                     .flatMap(one -> one.asked().stream())
                     .flatMap(one -> one.request().items().stream())
                     .map(item -> item.limitName() + " for " + item.rule())
@@ -230,7 +229,8 @@ class WebRequestsTest {
 
         assertThat(counted()).isEqualTo(1);
         // The record is complete when the response is, which the client may have before.
-        Awaitility.await().untilAsserted(() -> assertThat(asked.askedSince(start)).containsExactly("all for posts"));
+        Awaitility.await()
+                .untilAsserted(() -> assertThat(asked.askedSince(start)).containsExactly("all for posts"));
     }
 
     @Test
