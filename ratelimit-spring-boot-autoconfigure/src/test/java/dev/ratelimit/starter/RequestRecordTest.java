@@ -19,6 +19,7 @@ import dev.ratelimit.policy.ApiKey;
 import dev.ratelimit.policy.ApiKeys;
 import dev.ratelimit.policy.Quota;
 import dev.ratelimit.starter.FailingStoreTest.SickStore;
+import dev.ratelimit.starter.RunningApplication.Container;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -65,6 +66,7 @@ import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 class RequestRecordTest {
 
     private static RunningApplication application;
+    private static @Nullable RunningApplication jetty;
     private static Records records;
     private static SickStore store;
 
@@ -276,6 +278,12 @@ class RequestRecordTest {
 
     @BeforeAll
     static void start() {
+        application = RunningApplication.start(List.of(Application.class, Endpoints.class), settings());
+        records = application.bean(Records.class);
+        store = application.bean(SickStore.class);
+    }
+
+    private static String[] settings() {
         List<String> settings = new ArrayList<>(List.of(
                 "ratelimit.store.deadline=2s",
                 "ratelimit.identity.trusted-proxies=127.0.0.1",
@@ -310,10 +318,7 @@ class RequestRecordTest {
         settings.addAll(rule("open", "/store/open", "ip", "many", "open"));
         settings.addAll(rule("closed", "/store/closed", "ip", "many", "closed"));
         settings.addAll(rule("local", "/store/local", "ip", "many", "local"));
-        application =
-                RunningApplication.start(List.of(Application.class, Endpoints.class), settings.toArray(String[]::new));
-        records = application.bean(Records.class);
-        store = application.bean(SickStore.class);
+        return settings.toArray(String[]::new);
     }
 
     private static List<String> limit(String name, int maxRequests) {
@@ -334,6 +339,9 @@ class RequestRecordTest {
     @AfterAll
     static void stop() {
         application.close();
+        if (jetty != null) {
+            jetty.close();
+        }
     }
 
     @BeforeEach
@@ -640,6 +648,37 @@ class RequestRecordTest {
         RequestRecord request = records.all.get(1);
         assertThat(request.asked()).isEmpty();
         assertThat(request.exchange()).isEqualTo(exchange("/sync/decides", 200, null, null, null));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/sync/target, 200",
+        "/sync/throws, 500",
+        "/sync/forward, 200",
+        "/async/callable, 200",
+        "/async/deferred, 200",
+        "/async/events, 200",
+        "/async/throws, 500",
+        "/async/timeout, 503"
+    })
+    void oneRecordOnJettyToo(String path, int status) throws Exception {
+        Records onJetty = jetty().bean(Records.class);
+        onJetty.all.clear();
+
+        assertThat(jetty().get(path).statusCode()).isEqualTo(status);
+
+        await().until(() -> !onJetty.all.isEmpty());
+        await().during(Duration.ofMillis(100))
+                .atMost(Duration.ofSeconds(5))
+                .untilAsserted(() -> assertThat(onJetty.all).hasSize(1));
+        assertThat(onJetty.all.get(0).exchange().status()).isEqualTo(status);
+    }
+
+    private static RunningApplication jetty() {
+        if (jetty == null) {
+            jetty = RunningApplication.start(Container.JETTY, List.of(Application.class, Endpoints.class), settings());
+        }
+        return jetty;
     }
 
     // metrics, which are made from records
