@@ -83,7 +83,7 @@ final class DeniedSubjects {
             return untilNanos - nanos > 0 && nanos - answeredNanos >= 0 && limit.equals(other);
         }
 
-        /** The clock of the store, rather too early than too late: who is told to wait waits for long enough. */
+        /** The clock of the store, rather too early than too late, so that a denied client waits for long enough. */
         long clock(long nanos) {
             return now + (nanos - answeredNanos) / NANOS_PER_MICRO;
         }

@@ -221,7 +221,7 @@ public record Rule(
     }
 
     /**
-     * How a rule answers a request that it denies, where it differs from what is usual.
+     * The answer of a rule to denied requests, where it differs from the usual one.
      *
      * @param status the status, or {@code null} for 429 (throttle) or 403 (block)
      * @param message the sentence for people, or {@code null} for the usual one
