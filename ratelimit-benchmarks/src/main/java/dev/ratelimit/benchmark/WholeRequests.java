@@ -17,8 +17,11 @@ import java.util.function.Supplier;
 /** Whole requests to the sample: without limits, with limits on each store, and limited by Bucket4j. */
 final class WholeRequests {
 
-    /** Longer than in process: each contender is a Java process of its own, which starts cold. */
-    private static final double WARM_UP = 12;
+    /**
+     * Each contender is a Java process of its own, which starts cold. On two cores it takes most of a minute until its compiler
+     * is done; before that, all contenders are equally slow.
+     */
+    private static final double WARM_UP = 45;
 
     private static final double SECONDS = 1;
 

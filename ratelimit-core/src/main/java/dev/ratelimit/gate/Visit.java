@@ -44,7 +44,8 @@ import org.jspecify.annotations.Nullable;
  * </ol>
  *
  * A request that authentication rejects, with 401 or 403, keeps its charge: otherwise no address limit would stop anyone from
- * guessing. The steps of one request come one after another; records may be added by several threads.
+ * guessing. So does one whose sender nobody knows. The steps of one request come one after another; records may be added by
+ * several threads.
  */
 public final class Visit {
 
@@ -153,7 +154,8 @@ public final class Visit {
      * The next step if the path or the method was replaced between arrival and authentication. Limits that were asked before
      * are not asked again. An exempt path does not exempt the one that replaces it.
      */
-    public Step rerouted(Arrival replaced) {
+    public Step rerouted(Arrival replaced, Identity who) {
+        identity = who;
         boolean apiKeyWasRead = !exempt;
         arrival = replaced;
         pastArrival = true;
@@ -308,7 +310,9 @@ public final class Visit {
         if (rejection == null && !exempt) {
             rejection = no;
         }
-        return mode == Mode.CHARGE ? new Step.Reject(no, revocable && pastArrival) : Step.Pass.AT_ONCE;
+        return mode == Mode.CHARGE
+                ? new Step.Reject(no, revocable && pastArrival && userName(identity) != null)
+                : Step.Pass.AT_ONCE;
     }
 
     /** Adds a decision to the record of the request. Limits on trial alone decide nothing. */

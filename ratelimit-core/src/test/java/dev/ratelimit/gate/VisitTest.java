@@ -489,6 +489,18 @@ class VisitTest {
         assertThat(givesBack(step)).isTrue();
     }
 
+    /** Or tokens could be guessed for free where an invalid one only makes the request anonymous. */
+    @Test
+    void chargeOnArrivalStaysIfNobodyKnowsTheSender() {
+        TestGate gate = new TestGate().rule(byAddress("flood")).rule(byUser("fair"));
+        gate.usedUp.add("user");
+
+        Step step = gate.walk(gate.visit(Mode.CHARGE, "/api"), Identity.NOBODY);
+
+        assertThat(rejected(step).rule()).isEqualTo("fair");
+        assertThat(givesBack(step)).isFalse();
+    }
+
     @Test
     void chargeOnArrivalIsGivenBackIfTheAccountIsBlocked() {
         TestGate gate =
@@ -626,7 +638,7 @@ class VisitTest {
         Visit visit = gate.visit(Mode.CHARGE, "/old");
         gate.follow(visit, visit.arrive());
 
-        gate.follow(visit, visit.rerouted(gate.arrival("/new", null)));
+        gate.follow(visit, visit.rerouted(gate.arrival("/new", null), Identity.NOBODY));
         gate.follow(visit, visit.identified(ALICE));
 
         assertThat(gate.askedAt(0)).containsExactly("address of ip:192.0.2.1");
@@ -644,7 +656,7 @@ class VisitTest {
         Visit visit = gate.visit(Mode.CHARGE, "/health/live");
         gate.follow(visit, visit.arrive());
 
-        gate.follow(visit, visit.rerouted(gate.arrival("/api", null)));
+        gate.follow(visit, visit.rerouted(gate.arrival("/api", null), Identity.NOBODY));
         gate.follow(visit, visit.identified(ALICE));
 
         assertThat(visit.isExempt()).isFalse();
@@ -658,7 +670,7 @@ class VisitTest {
         Visit visit = gate.visit(Mode.CHARGE, gate.arrival("/health/live", gate.presenting(null)));
         gate.follow(visit, visit.arrive());
 
-        Step step = gate.follow(visit, visit.rerouted(gate.arrival("/api", gate.presenting(null))));
+        Step step = gate.follow(visit, visit.rerouted(gate.arrival("/api", gate.presenting(null)), Identity.NOBODY));
 
         assertThat(rejected(step).status()).isEqualTo(401);
     }
@@ -671,7 +683,7 @@ class VisitTest {
         Visit visit = gate.visit(Mode.CHARGE, "/old");
         gate.follow(visit, visit.arrive());
 
-        assertThat(visit.rerouted(gate.arrival("/new", null))).isEqualTo(AT_ONCE);
+        assertThat(visit.rerouted(gate.arrival("/new", null), Identity.NOBODY)).isEqualTo(AT_ONCE);
         assertThat(visit.identified(ALICE)).isEqualTo(AT_ONCE);
         assertThat(gate.asks).isEmpty();
     }
@@ -683,7 +695,9 @@ class VisitTest {
         Visit visit = gate.visit(Mode.CHARGE, "/old");
         gate.follow(visit, visit.arrive());
 
-        assertThat(rejected(visit.rerouted(gate.arrival("/new", null))).rule()).isEqualTo("closed");
+        assertThat(rejected(visit.rerouted(gate.arrival("/new", null), Identity.NOBODY))
+                        .rule())
+                .isEqualTo("closed");
     }
 
     // explanations

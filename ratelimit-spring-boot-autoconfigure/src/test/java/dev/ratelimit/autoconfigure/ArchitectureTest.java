@@ -43,8 +43,8 @@ class ArchitectureTest {
                     List.of("dev.ratelimit", "dev.ratelimit.policy", "dev.ratelimit.gate", "dev.ratelimit.web"),
             "dev.ratelimit.annotation",
                     List.of(
-                            "dev.ratelimit.policy",
                             "dev.ratelimit",
+                            "dev.ratelimit.policy",
                             "dev.ratelimit.gate",
                             "dev.ratelimit.web",
                             "dev.ratelimit.web.servlet"),

@@ -99,13 +99,14 @@ public final class ServletGate {
     Rejection identify(ServletVisit visit, HttpServletRequest request, HttpServletResponse response)
             throws InterruptedIOException, ServletPath.UnreadableException {
         PathReadings path = ServletPath.of(request).readings();
+        Identity user = requests.identity(request);
         if (visit.isRerouted(request, path)) {
-            Rejection rejection = follow(visit.visit.rerouted(requests.arrival(request, path)), visit, response);
+            Rejection rejection = follow(visit.visit.rerouted(requests.arrival(request, path), user), visit, response);
             if (rejection != null) {
                 return rejection;
             }
         }
-        return follow(visit.visit.identified(requests.identity(request)), visit, response);
+        return follow(visit.visit.identified(user), visit, response);
     }
 
     private @Nullable Rejection follow(Step first, ServletVisit visit, HttpServletResponse response)
