@@ -30,6 +30,7 @@ dependencies {
     testImplementation("org.springframework.security:spring-security-core")
 
     testImplementation("com.tngtech.archunit:archunit-junit5:1.5.0")
+    testImplementation("org.springframework:spring-webflux")
     testImplementation(project(":ratelimit-test-postgres"))
     testImplementation("org.springframework.boot:spring-boot-starter-data-jdbc")
     testImplementation("org.springframework.boot:spring-boot-starter-flyway")

@@ -5,7 +5,8 @@ import dev.ratelimit.Outcome;
 import dev.ratelimit.support.Micros;
 
 /**
- * The answer of one limit to one request. Times are microseconds since the epoch.
+ * The answer of one limit to one request. Times are microseconds since the epoch. It is flat, with the parts of its charge, since every
+ * decision makes one for each of its limits.
  *
  * @param outcome whether this limit has room, whatever the other limits of the request say
  * @param remaining how much it would still grant after this

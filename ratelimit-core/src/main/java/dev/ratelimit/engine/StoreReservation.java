@@ -1,7 +1,6 @@
 package dev.ratelimit.engine;
 
 import dev.ratelimit.Decision;
-import dev.ratelimit.Reservation;
 import dev.ratelimit.algorithm.Charge;
 import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.store.Operation.Demand;
@@ -9,19 +8,16 @@ import dev.ratelimit.store.StateKey;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** The charges of one request, until they are settled. */
-final class StoreReservation implements Reservation {
+final class StoreReservation extends OnceSettled {
 
     private final StoreRateLimiter limiter;
-    private final Decision decision;
     private final List<Demand> demands;
     private final List<Verdict> verdicts;
     private final @Nullable Map<StateKey, Long> eras;
-    private final Trials.Charges tried;
-    private final AtomicBoolean settled = new AtomicBoolean();
+    private final Trials.Charges trials;
 
     /**
      * @param eras if it was decided in this process, the debts that hold it; else {@code null}
@@ -32,24 +28,13 @@ final class StoreReservation implements Reservation {
             List<Demand> demands,
             List<Verdict> verdicts,
             @Nullable Map<StateKey, Long> eras,
-            Trials.Charges tried) {
+            Trials.Charges trials) {
+        super(decision);
         this.eras = eras;
-        this.tried = tried;
+        this.trials = trials;
         this.limiter = limiter;
-        this.decision = decision;
         this.demands = demands;
         this.verdicts = verdicts;
-    }
-
-    @Override
-    public Decision decision() {
-        return decision;
-    }
-
-    @Override
-    public boolean commit() {
-        settleOnce();
-        return true;
     }
 
     @Override
@@ -75,19 +60,19 @@ final class StoreReservation implements Reservation {
         }
         demands.forEach(demand -> LimitResolution.requireGrantable(demand.limit(), cost));
         settleOnce();
-        tried.settle(cost);
-        if (limiter.settle(settlements(cost, withInterval), eras)) {
-            return true;
+        boolean done = limiter.settle(settlements(cost, withInterval), eras);
+        if (done) {
+            trials.settle(cost);
+        } else {
+            settleAgain();
         }
-        // The charge stays as it was, which is the safe side, unless the caller tries again.
-        settled.set(false);
-        return false;
+        return done;
     }
 
     /** The charges that change; a limit that has been redefined since no longer holds the charge. */
     private List<Demand> settlements(long cost, boolean withInterval) {
         List<Demand> settlements = new ArrayList<>(demands.size());
-        if (decision.allowed()) {
+        if (decision().allowed()) {
             for (int i = 0; i < verdicts.size(); i++) {
                 Demand demand = demands.get(i);
                 Charge charge = verdicts.get(i).charge();
@@ -98,11 +83,5 @@ final class StoreReservation implements Reservation {
             }
         }
         return settlements;
-    }
-
-    private void settleOnce() {
-        if (!settled.compareAndSet(false, true)) {
-            throw new IllegalStateException("this reservation was settled already");
-        }
     }
 }

@@ -17,7 +17,7 @@ public interface LiveRequest {
 
     /** The subject that a bean or an expression gives, or {@code null}. */
     @Nullable
-    Subject resolve(Rule rule, SubjectKey key);
+    Subject resolve(String rule, SubjectKey key);
 
     /** Whether the condition of the rule is true. */
     boolean isTrue(Rule rule);

@@ -48,15 +48,25 @@ public final class Subjects {
         return Subject.ip(client(address));
     }
 
-    /** Whose count it is for the rule; {@code null} only if that cannot be known without a live request. */
+    /** The subject for the rule; {@code null} only if a live request would be needed to know it. */
     @Nullable
     Subject of(Rule rule, Visit visit) {
-        SubjectKey key = keyOf(rule);
+        return of(rule.name(), keyOf(rule), visit, visit.userSubject());
+    }
+
+    /**
+     * The subject of a key; {@code null} only if a live request would be needed to know it.
+     *
+     * @param rule the name of the rule that has the key, for messages
+     * @param user the subject of the user, or {@code null} for nobody
+     */
+    @Nullable
+    Subject of(String rule, SubjectKey key, Visit visit, @Nullable Subject user) {
         LiveRequest live = visit.live();
         Subject found = switch (key.kind()) {
-            case USER -> visit.userSubject();
+            case USER -> user;
             case IP -> visit.addressSubject();
-            case USER_AND_IP -> userAndAddress(visit);
+            case USER_AND_IP -> userAndAddress(visit, user);
             case API_KEY -> apiKey(visit);
             case SESSION -> live == null ? null : digest("session", live.sessionId());
             case HEADER -> live == null ? null : header(key.argument(), live);
@@ -75,8 +85,7 @@ public final class Subjects {
                 : keys.computeIfAbsent(rule.key(), written -> SubjectKey.parse(rule.name(), written));
     }
 
-    private @Nullable Subject userAndAddress(Visit visit) {
-        Subject user = visit.userSubject();
+    private @Nullable Subject userAndAddress(Visit visit, @Nullable Subject user) {
         Subject address = visit.addressSubject();
         if (address == null) {
             return null;

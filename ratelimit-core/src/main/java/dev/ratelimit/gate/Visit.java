@@ -21,6 +21,7 @@ import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.Rule.Response;
 import dev.ratelimit.policy.RuleBook;
 import dev.ratelimit.policy.RuleMatch;
+import dev.ratelimit.policy.SubjectKey;
 import dev.ratelimit.support.IpAddress;
 import java.time.Duration;
 import java.time.Instant;
@@ -383,6 +384,16 @@ public final class Visit {
     public Subject subject(Identity who) {
         Subject user = user(who);
         return user != null ? user : gate.subjects.ofAddress(arrival.address());
+    }
+
+    /**
+     * The subject of a key such as {@code ip}, if that user sends the request.
+     *
+     * @param on where the key is written, for messages
+     */
+    public Subject subject(String on, SubjectKey key, Identity who) {
+        Subject found = gate.subjects.of(on, key, this, user(who));
+        return found != null ? found : subject(who);
     }
 
     /** The decisions so far, in their order. */

@@ -46,14 +46,16 @@ public record SubjectKey(Kind kind, String argument) {
 
     /** Reads a key; {@link InvalidRuleException} if it is none. */
     public static SubjectKey parse(String rule, String written) {
-        SubjectKey key = parse(written.strip());
+        SubjectKey key = find(written);
         if (key == null) {
             throw new InvalidRuleException(rule, "key", written, ADVICE);
         }
         return key;
     }
 
-    private static @Nullable SubjectKey parse(String key) {
+    /** Reads a key; {@code null} if it is none. */
+    public static @Nullable SubjectKey find(String written) {
+        String key = written.strip();
         if (key.startsWith("#") || key.startsWith("@")) {
             return new SubjectKey(Kind.EXPRESSION, key);
         }

@@ -33,7 +33,7 @@ class SubjectsTest {
         }
 
         @Override
-        public @Nullable Subject resolve(Rule rule, SubjectKey key) {
+        public @Nullable Subject resolve(String rule, SubjectKey key) {
             return key.argument().equals("#known") ? Subject.of("key", "tenant-1") : null;
         }
 

@@ -220,7 +220,7 @@ final class TestGate {
         }
 
         @Override
-        public @Nullable Subject resolve(Rule rule, SubjectKey key) {
+        public @Nullable Subject resolve(String rule, SubjectKey key) {
             return null;
         }
 

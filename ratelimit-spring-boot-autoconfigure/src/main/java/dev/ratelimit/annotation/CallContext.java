@@ -3,6 +3,7 @@ package dev.ratelimit.annotation;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Subject;
+import dev.ratelimit.policy.SubjectKey;
 import java.time.Duration;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +22,15 @@ public interface CallContext {
 
     /** The subject that makes the call, or {@code null} if that is not known. */
     default @Nullable Subject caller() {
+        return null;
+    }
+
+    /**
+     * The subject of a key as rules have it, or {@code null} if that is not known.
+     *
+     * @param on where the key is written, for messages
+     */
+    default @Nullable Subject subject(String on, SubjectKey key) {
         return null;
     }
 

@@ -1,6 +1,7 @@
 package dev.ratelimit.annotation;
 
 import dev.ratelimit.FailurePolicy;
+import dev.ratelimit.policy.SubjectKey;
 import dev.ratelimit.web.Expressions;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
@@ -31,6 +32,7 @@ record LimitedMethod(Method method, boolean ofClass, List<AnnotatedLimit> limits
     record AnnotatedLimit(
             String on,
             String name,
+            @Nullable SubjectKey subjectKey,
             @Nullable Expression key,
             @Nullable Expression cost,
             @Nullable Expression countWhen,
@@ -103,7 +105,8 @@ record LimitedMethod(Method method, boolean ofClass, List<AnnotatedLimit> limits
             limits.add(new AnnotatedLimit(
                     on,
                     annotation.limit(),
-                    parse(on, "key", annotation.key()),
+                    subjectKey(annotation.key()),
+                    subjectKey(annotation.key()) != null ? null : parse(on, "key", annotation.key()),
                     parse(on, "cost", annotation.cost()),
                     parse(on, "countWhen", annotation.countWhen()),
                     parse(on, "resetWhen", annotation.resetWhen()),
@@ -122,6 +125,12 @@ record LimitedMethod(Method method, boolean ofClass, List<AnnotatedLimit> limits
         return Arrays.stream(method.getParameterTypes())
                 .map(Class::getSimpleName)
                 .collect(Collectors.joining(", ", type.getTypeName() + "." + method.getName() + "(", ")"));
+    }
+
+    /** A key as rules have it, such as {@code user} or {@code header:X-Tenant}; {@code null} for an expression. */
+    private static @Nullable SubjectKey subjectKey(String written) {
+        SubjectKey key = SubjectKey.find(written);
+        return key == null || key.kind() == SubjectKey.Kind.EXPRESSION ? null : key;
     }
 
     private static @Nullable Expression parse(String on, String attribute, String written) {

@@ -37,8 +37,9 @@ public @interface RateLimited {
     String limit() default "";
 
     /**
-     * An expression for whose count it is: a text, or a {@link dev.ratelimit.Subject}. By default the user, else the
-     * client's address.
+     * The subject: a key as in rules ({@code user}, {@code ip}, {@code user+ip}, {@code session}, {@code api-key},
+     * {@code header:NAME}, {@code bean:NAME}), or an expression for a text or a {@link dev.ratelimit.Subject}. By default the
+     * user, else the client's address.
      */
     String key() default "";
 

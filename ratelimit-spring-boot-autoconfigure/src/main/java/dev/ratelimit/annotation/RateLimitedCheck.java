@@ -3,6 +3,7 @@ package dev.ratelimit.annotation;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Limits;
 import dev.ratelimit.annotation.LimitedMethod.AnnotatedLimit;
+import dev.ratelimit.policy.SubjectKey;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
@@ -118,8 +119,37 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
                                         + ", or define it under ratelimit.limits");
             }
             requireCost(limit, named);
+            ExpressionWords.requireReadable(limit);
+            requireBeans(limit);
             if (!method.ofClass()) {
                 ExpressionWords.requireKnown(method.method(), limit);
+                ExpressionWords.requireProperties(method.method(), limit);
+            }
+        }
+    }
+
+    private void requireBeans(AnnotatedLimit limit) {
+        SubjectKey written = limit.subjectKey();
+        if (written != null && written.kind() == SubjectKey.Kind.BEAN && !beans.containsBean(written.argument())) {
+            throw new InvalidRateLimitedException(
+                    limit.on(), "key", "bean:" + written.argument(), "name a bean that exists");
+        }
+        requireBeans(limit, "key", limit.key());
+        requireBeans(limit, "cost", limit.cost());
+        requireBeans(limit, "countWhen", limit.countWhen());
+        requireBeans(limit, "resetWhen", limit.resetWhen());
+    }
+
+    private void requireBeans(AnnotatedLimit limit, String attribute, @Nullable Expression expression) {
+        if (expression != null) {
+            for (String bean : ExpressionWords.beans(expression)) {
+                if (!beans.containsBean(bean)) {
+                    throw new InvalidRateLimitedException(
+                            limit.on(),
+                            attribute,
+                            expression.getExpressionString(),
+                            "name a bean that exists instead of @" + bean);
+                }
             }
         }
     }

@@ -11,6 +11,7 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.Subject;
 import dev.ratelimit.annotation.LimitedMethod.AnnotatedLimit;
+import dev.ratelimit.policy.SubjectKey;
 import dev.ratelimit.web.Expressions;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -169,6 +170,11 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
         }
 
         private Subject subject(AnnotatedLimit limit, EvaluationContext arguments) {
+            SubjectKey key = limit.subjectKey();
+            if (key != null) {
+                Subject found = context.subject(limit.on(), key);
+                return found == null ? NOBODY : found;
+            }
             Object value = limit.key(arguments);
             if (value instanceof Subject subject) {
                 return subject;

@@ -5,6 +5,7 @@ import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Subject;
 import dev.ratelimit.gate.Identity;
 import dev.ratelimit.gate.Visit;
+import dev.ratelimit.policy.SubjectKey;
 import dev.ratelimit.web.servlet.AfterResponse;
 import dev.ratelimit.web.servlet.ServletGate;
 import jakarta.servlet.http.HttpServletRequest;
@@ -40,6 +41,11 @@ public final class ServletCallContext implements CallContext {
     @Override
     public Subject caller() {
         return visit.subject(user);
+    }
+
+    @Override
+    public Subject subject(String on, SubjectKey key) {
+        return visit.subject(on, key, user);
     }
 
     @Override

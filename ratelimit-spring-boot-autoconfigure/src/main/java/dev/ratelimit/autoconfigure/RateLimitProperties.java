@@ -17,7 +17,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.context.properties.bind.Name;
 
 /**
- * The configuration under {@code ratelimit}.
+ * The configuration under {@code ratelimit}. Each component is one property, so some records are long.
  *
  * @param enabled whether to limit requests and annotated methods
  * @param limits the limits, by name

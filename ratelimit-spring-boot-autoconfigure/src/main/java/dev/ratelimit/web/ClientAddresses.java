@@ -5,8 +5,10 @@ import dev.ratelimit.support.IpAddress;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Locale;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Finds out which address a request comes from.
@@ -29,7 +31,10 @@ public final class ClientAddresses {
     /** More hops than that are nobody's. */
     private static final int MOST_HOPS = 64;
 
+    private static final Logger log = LoggerFactory.getLogger(ClientAddresses.class);
+
     private final List<AddressRange> trustedProxies;
+    private final AtomicBoolean warned = new AtomicBoolean();
 
     public ClientAddresses(List<AddressRange> trustedProxies) {
         this.trustedProxies = List.copyOf(trustedProxies);
@@ -39,12 +44,19 @@ public final class ClientAddresses {
     public @Nullable IpAddress addressOf(Connection connection) {
         IpAddress peer = IpAddress.parse(connection.peer());
         if (peer == null || !AddressRange.anyContains(trustedProxies, peer)) {
+            if (connection.isForwarded() && !warned.getAndSet(true)) {
+                log.warn(
+                        "Ignoring X-Forwarded-For or Forwarded from {}, which is not a trusted proxy: all clients behind it"
+                                + " count as one. If it is your proxy, add it to ratelimit.identity.trusted-proxies."
+                                + " This is logged once",
+                        peer);
+            }
             return peer;
         }
         List<String> forwardedFor = connection.forwardedFor();
         List<String> forwarded = connection.forwarded();
         IpAddress one = forwardedFor.isEmpty() ? null : client(peer, entries(forwardedFor));
-        IpAddress other = forwarded.isEmpty() ? null : client(peer, forParameters(forwarded));
+        IpAddress other = forwarded.isEmpty() ? null : client(peer, ForwardedHeader.hops(forwarded));
         if (one != null && other != null) {
             return one.equals(other) ? one : peer;
         }
@@ -74,22 +86,6 @@ public final class ClientAddresses {
         return entries;
     }
 
-    /** The {@code for} of each element of {@code Forwarded}; an element without one is an unknown hop. */
-    private static List<String> forParameters(List<String> lines) {
-        List<String> hops = new ArrayList<>();
-        for (String element : entries(lines)) {
-            String hop = "";
-            for (String pair : element.split(";", -1)) {
-                String stripped = pair.strip();
-                if (stripped.toLowerCase(Locale.ROOT).startsWith("for=")) {
-                    hop = stripped.substring("for=".length());
-                }
-            }
-            hops.add(hop);
-        }
-        return hops;
-    }
-
     /**
      * A connection and its headers as they came in.
      *
@@ -97,5 +93,10 @@ public final class ClientAddresses {
      * @param forwardedFor the lines of {@code X-Forwarded-For}
      * @param forwarded the lines of {@code Forwarded}
      */
-    public record Connection(@Nullable String peer, List<String> forwardedFor, List<String> forwarded) {}
+    public record Connection(@Nullable String peer, List<String> forwardedFor, List<String> forwarded) {
+
+        boolean isForwarded() {
+            return !forwardedFor.isEmpty() || !forwarded.isEmpty();
+        }
+    }
 }

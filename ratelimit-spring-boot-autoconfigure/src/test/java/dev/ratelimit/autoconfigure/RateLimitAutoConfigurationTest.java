@@ -31,6 +31,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.ConfigDataApplicationContextInitializer;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -46,6 +47,7 @@ class RateLimitAutoConfigurationTest {
             RateLimitAutoConfiguration.class,
             RateLimitPolicyAutoConfiguration.class,
             RateLimitMetricsAutoConfiguration.class,
+            RateLimitReactiveAutoConfiguration.class,
             RateLimitWebAutoConfiguration.class,
             RateLimitedAutoConfiguration.class);
 
@@ -93,6 +95,25 @@ class RateLimitAutoConfigurationTest {
             assertThat(context).doesNotHaveBean(Policies.class);
             assertThat(context).doesNotHaveBean("rateLimitedAdvisor");
         });
+    }
+
+    @Test
+    void reactiveApplicationStopsInsteadOfPassingRequestsUnseen() {
+        ReactiveWebApplicationContextRunner reactive = new ReactiveWebApplicationContextRunner()
+                .withConfiguration(OURS)
+                .withPropertyValues("ratelimit.store.type=memory");
+        reactive.run(context -> {
+            FailureAnalysis analysis = new ConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
+            assertThat(analysis).isNotNull();
+            assertThat(analysis.getDescription())
+                    .contains("Property: spring.main.web-application-type")
+                    .contains("Value: 'reactive'");
+            assertThat(analysis.getAction())
+                    .startsWith("Use Spring MVC (spring-boot-starter-webmvc) instead of WebFlux")
+                    .contains("ratelimit.enabled: false");
+        });
+        reactive.withPropertyValues("ratelimit.enabled=false")
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     @Test

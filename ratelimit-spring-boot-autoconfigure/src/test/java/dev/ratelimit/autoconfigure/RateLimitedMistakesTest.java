@@ -68,6 +68,26 @@ class RateLimitedMistakesTest {
         public void call(Form form) {}
     }
 
+    static class MisspeltProperty {
+        @RateLimited(limit = "two", key = "#form.emial")
+        public void call(Form form) {}
+    }
+
+    static class UnknownBean {
+        @RateLimited(limit = "two", key = "@tenants.of(#form)")
+        public void call(Form form) {}
+    }
+
+    static class AssignedStatus {
+        @RateLimited(limit = "two", countWhen = "#status = 401")
+        public void call() {}
+    }
+
+    static class BareStatus {
+        @RateLimited(limit = "two", countWhen = "status == 401")
+        public void call() {}
+    }
+
     static class TooEarly {
         @RateLimited(limit = "two", key = "#status")
         public void call() {}
@@ -148,6 +168,31 @@ class RateLimitedMistakesTest {
                         "key",
                         "'#from.email'",
                         "Write no #from, which nothing is called here; known are #request, #client, #form, #a0, #p0."),
+                mistake(
+                        MisspeltProperty.class,
+                        ".call(Form)",
+                        "key",
+                        "'#form.emial'",
+                        "Write a property of Form instead of emial, which it does not have."),
+                mistake(
+                        UnknownBean.class,
+                        ".call(Form)",
+                        "key",
+                        "'@tenants.of(#form)'",
+                        "Name a bean that exists instead of @tenants."),
+                mistake(
+                        AssignedStatus.class,
+                        ".call()",
+                        "countWhen",
+                        "'#status = 401'",
+                        "Write == to compare; a single = assigns."),
+                mistake(
+                        BareStatus.class,
+                        ".call()",
+                        "countWhen",
+                        "'status == 401'",
+                        "Write #status: arguments, #request, #client, #status, #result and #exception begin with #, and a"
+                                + " text stands in quotes."),
                 mistake(
                         TooEarly.class,
                         ".call()",

@@ -59,8 +59,7 @@ public final class ServletRequests {
     private final BeanFactory beans;
     private final @Nullable KeyReader apiKeys;
 
-    /** By the key of a rule as it is written. */
-    private final Map<String, SubjectResolver> resolvers = new ConcurrentHashMap<>();
+    private final Map<SubjectKey, SubjectResolver> resolvers = new ConcurrentHashMap<>();
 
     /**
      * @param apiKeys how API keys are read, or {@code null} if they are not
@@ -85,21 +84,20 @@ public final class ServletRequests {
         for (Rule rule : rules) {
             SubjectKey key = SubjectKey.parse(rule.name(), rule.key());
             if (key.kind() == Kind.BEAN || key.kind() == Kind.EXPRESSION) {
-                resolvers.computeIfAbsent(rule.key(), written -> resolver(rule, key));
+                resolvers.computeIfAbsent(key, written -> resolver(rule.name(), key));
             }
             String condition = rule.conditions().expression();
             if (condition != null) {
-                require(rule, "condition", condition);
+                require(rule.name(), "condition", condition);
             }
         }
     }
 
-    private void require(Rule rule, String property, String expression) {
+    private static void require(String rule, String property, String expression) {
         try {
             Expression unused = Expressions.parse(expression);
         } catch (ParseException e) {
-            throw new InvalidRuleException(
-                    rule.name(), property, expression, "write a valid expression: " + e.getMessage());
+            throw new InvalidRuleException(rule, property, expression, "write a valid expression: " + e.getMessage());
         }
     }
 
@@ -168,23 +166,23 @@ public final class ServletRequests {
                 Collections.list(request.getHeaders(ClientAddresses.FORWARDED)));
     }
 
-    private SubjectResolver resolver(Rule rule, SubjectKey key) {
+    private SubjectResolver resolver(String rule, SubjectKey key) {
         return key.kind() == Kind.BEAN ? bean(rule, key.argument()) : expression(rule, key.argument());
     }
 
-    private SubjectResolver bean(Rule rule, String name) {
+    private SubjectResolver bean(String rule, String name) {
         try {
             return beans.getBean(name, SubjectResolver.class);
         } catch (NoSuchBeanDefinitionException | BeanNotOfRequiredTypeException e) {
             throw new InvalidRuleException(
-                    rule.name(),
+                    rule,
                     "key",
-                    rule.key(),
+                    "bean:" + name,
                     "name a bean of type " + SubjectResolver.class.getName() + " that exists");
         }
     }
 
-    private SubjectResolver expression(Rule rule, String expression) {
+    private SubjectResolver expression(String rule, String expression) {
         require(rule, "key", expression);
         return request -> {
             try {
@@ -224,10 +222,10 @@ public final class ServletRequests {
         }
 
         @Override
-        public @Nullable Subject resolve(Rule rule, SubjectKey key) {
-            SubjectResolver resolver = resolvers.get(rule.key());
+        public @Nullable Subject resolve(String rule, SubjectKey key) {
+            SubjectResolver resolver = resolvers.get(key);
             if (resolver == null) {
-                resolver = resolvers.computeIfAbsent(rule.key(), written -> resolver(rule, key));
+                resolver = resolvers.computeIfAbsent(key, written -> resolver(rule, key));
             }
             return resolver.resolve(request);
         }

@@ -18,7 +18,12 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.web.util.pattern.PathPatternParser;
 
@@ -45,6 +50,47 @@ class ClientAddressesTest {
         assertThat(client("10.0.0.1", "1.1.1.1, 198.51.100.1, 10.0.0.9", null)).isEqualTo("198.51.100.1");
         assertThat(client("10.0.0.1", null, "for=1.1.1.1;proto=http, For=\"[2001:db8:1:2:3::4]:80\";by=10.0.0.9"))
                 .isEqualTo("2001:db8:1:2:0:0:0:0/64");
+    }
+
+    @Test
+    void separatorsWithinQuotesSeparateNothing() {
+        assertThat(client("10.0.0.1", null, "for=1.2.3.4;host=\"a,for=9.9.9.9;x=\""))
+                .isEqualTo("1.2.3.4");
+        assertThat(client("10.0.0.1", null, "for=1.2.3.4;host=\"a;for=9.9.9.9\""))
+                .isEqualTo("1.2.3.4");
+        assertThat(client("10.0.0.1", null, "host=\"\\\",for=9.9.9.9\";for=1.2.3.4"))
+                .isEqualTo("1.2.3.4");
+        assertThat(client("10.0.0.1", null, "for=9.9.9.9, by=\"x\"; FOR = \"1.2.3.4:80\""))
+                .isEqualTo("1.2.3.4");
+    }
+
+    /** The client may open a quote that swallows the entry of the proxy: then nobody but the proxy is known. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "for=\"9.9.9.9, for=1.2.3.4",
+                "for=\"x, for=\"1.2.3.4\"",
+                "for=9.9.9.9;for=8.8.8.8",
+                "for=\"9.9.9.9\\",
+                "for=9.9.9.9\"",
+                "host=\"a;for=9.9.9.9"
+            })
+    void malformedElementIsAnUnknownHop(String forwarded) {
+        assertThat(client("10.0.0.1", null, forwarded)).isEqualTo("10.0.0.1");
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void proxyThatIsNotTrustedIsNamedOnce(CapturedOutput output) {
+        client("203.0.113.7", null, null);
+        assertThat(output).doesNotContain("trusted-proxies");
+
+        client("203.0.113.7", "198.51.100.1", null);
+        client("203.0.113.8", null, "for=198.51.100.1");
+
+        assertThat(output)
+                .containsOnlyOnce("ratelimit.identity.trusted-proxies")
+                .contains("from 203.0.113.7, which is not a trusted proxy");
     }
 
     @Test

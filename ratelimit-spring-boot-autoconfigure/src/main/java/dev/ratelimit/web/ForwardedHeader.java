@@ -1,0 +1,81 @@
+package dev.ratelimit.web;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The {@code Forwarded} header (RFC 7239): elements separated by commas, pairs separated by semicolons, values as tokens or quoted
+ * strings. Separators inside quotes separate nothing. An element that breaks the grammar is an unknown hop: whoever opens a quote
+ * and does not close it cannot choose the address.
+ */
+final class ForwardedHeader {
+
+    private static final String UNKNOWN = "";
+
+    private ForwardedHeader() {}
+
+    /** The {@code for} of each element, in order; empty for an element that has none, or is malformed. */
+    static List<String> hops(List<String> lines) {
+        List<String> hops = new ArrayList<>();
+        for (String line : lines) {
+            for (String element : split(line, ',')) {
+                hops.add(hop(element));
+            }
+        }
+        return hops;
+    }
+
+    private static String hop(String element) {
+        String hop = UNKNOWN;
+        boolean found = false;
+        for (String pair : split(element, ';')) {
+            int equals = pair.indexOf('=');
+            if (equals >= 0 && pair.substring(0, equals).strip().equalsIgnoreCase("for")) {
+                if (found) {
+                    return UNKNOWN; // each parameter may be there once
+                }
+                found = true;
+                hop = unquoted(pair.substring(equals + 1).strip());
+            }
+        }
+        return hop;
+    }
+
+    /** Splits at the separators that are not within quotes. A quote that is not closed reaches to the end. */
+    private static List<String> split(String text, char separator) {
+        List<String> parts = new ArrayList<>();
+        boolean quoted = false;
+        int start = 0;
+        for (int i = 0; i < text.length(); i++) {
+            char letter = text.charAt(i);
+            if (quoted && letter == '\\') {
+                i++;
+            } else if (letter == '"') {
+                quoted = !quoted;
+            } else if (letter == separator && !quoted) {
+                parts.add(text.substring(start, i));
+                start = i + 1;
+            }
+        }
+        parts.add(text.substring(start));
+        return parts;
+    }
+
+    private static String unquoted(String value) {
+        if (!value.startsWith("\"")) {
+            return value.indexOf('"') < 0 ? value : UNKNOWN;
+        }
+        StringBuilder content = new StringBuilder(value.length());
+        for (int i = 1; i < value.length(); i++) {
+            char letter = value.charAt(i);
+            if (letter == '"') {
+                return i == value.length() - 1 ? content.toString() : UNKNOWN;
+            }
+            if (letter == '\\' && ++i == value.length()) {
+                return UNKNOWN;
+            }
+            content.append(value.charAt(i));
+        }
+        return UNKNOWN;
+    }
+}
