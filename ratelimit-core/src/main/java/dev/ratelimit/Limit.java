@@ -9,8 +9,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A named policy: an algorithm with its numbers, what a request costs, the least time between two requests, and what
- * repeated violations lead to. An invalid limit cannot be built: {@link InvalidLimitException}.
+ * A named set of numbers for one algorithm, with the cost of a request, the least time between two requests, and the penalties
+ * for repeated violations. An invalid limit cannot be built: {@link InvalidLimitException}.
  *
  * <pre>{@code
  * Limit.named("login")
@@ -153,7 +153,7 @@ public record Limit(
         private @Nullable Algorithm algorithm;
         private long cost = 1;
         private Duration minInterval = Duration.ZERO;
-        private final List<Penalties.Step> tiers = new ArrayList<>();
+        private final List<Penalties.Step> steps = new ArrayList<>();
         private Duration forgetAfter = Penalties.DEFAULT_FORGET_AFTER;
         private Lease lease = Lease.NONE;
 
@@ -181,9 +181,9 @@ public record Limit(
             return this;
         }
 
-        /** Adds a tier: after so many violations the subject is denied for so long. */
+        /** Adds a step: after so many violations the subject is denied for so long. */
         public Builder penalty(long after, Duration block) {
-            tiers.add(checked(() -> new Penalties.Step(after, block)));
+            steps.add(checked(() -> new Penalties.Step(after, block)));
             return this;
         }
 
@@ -201,7 +201,7 @@ public record Limit(
         public Limit build() {
             Algorithm chosen =
                     checked(() -> Require.present("algorithm", algorithm, "choose one of dev.ratelimit.algorithm"));
-            Penalties penalties = checked(() -> new Penalties(tiers, forgetAfter));
+            Penalties penalties = checked(() -> new Penalties(steps, forgetAfter));
             return new Limit(name, chosen, cost, minInterval, penalties, lease, null);
         }
 

@@ -134,14 +134,21 @@ public final class LimitRequest {
         if (cost < 1) {
             throw new IllegalArgumentException("cost is " + cost + "; write a whole number of at least 1");
         }
-        Item last = items.get(items.size() - 1);
+        Item last = last();
         return withLast(new Item(last.subject(), last.limitName(), last.limit(), cost, last.rule()));
     }
 
     /** The same request; the limit that was named last is there because of the rule of that name. */
     public LimitRequest rule(String rule) {
-        Item last = items.get(items.size() - 1);
+        Item last = last();
         return withLast(new Item(last.subject(), last.limitName(), last.limit(), last.cost(), rule));
+    }
+
+    private Item last() {
+        if (items.isEmpty()) {
+            throw new IllegalStateException("the request names no limit yet; call and(subject, limit) first");
+        }
+        return items.get(items.size() - 1);
     }
 
     private LimitRequest withLast(Item item) {

@@ -16,8 +16,15 @@ public final class RateLimitExceededException extends RuntimeException {
         LimitDecision tightest = decision.tightest();
         return tightest == null
                 ? "store unavailable (" + decision.outcome() + "); rejected because on-failure is closed"
-                : "limit '" + tightest.limit().name() + "' is used up for '" + tightest.subject() + "'; try again in "
-                        + decision.retryAfterSeconds() + " s";
+                : "limit '" + tightest.limit().name() + "' " + reason(tightest) + " '" + tightest.subject()
+                        + "'; try again in " + decision.retryAfterSeconds() + " s";
+    }
+
+    private static String reason(LimitDecision denied) {
+        if (denied.penaltyUntil() != null) {
+            return "has a penalty for";
+        }
+        return denied.remaining() > 0 ? "has a min-interval that is not over for" : "is used up for";
     }
 
     public Decision decision() {

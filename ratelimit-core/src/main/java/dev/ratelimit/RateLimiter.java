@@ -52,13 +52,14 @@ public interface RateLimiter {
 
     /**
      * Decides as {@link #decide} does, for a charge that may have to be given back: see {@link Reservation#giveBack()}. Unlike
-     * {@link #reserve}, it uses leases, and denials that this instance remembers; the latter for at most a second.
+     * {@link #reserve}, it uses leases, and denials that this instance remembers; the latter for at most a second. The charge is
+     * kept or given back whole: it cannot be settled for another cost.
      */
     default Reservation charge(LimitRequest request) {
         return reserve(request);
     }
 
-    /** The denial of the request that this instance remembers, or {@code null}; never asks the store. */
+    /** The denial of the request that this instance knows without waiting for a store, or {@code null}. */
     default @Nullable Decision remembered(LimitRequest request) {
         return null;
     }

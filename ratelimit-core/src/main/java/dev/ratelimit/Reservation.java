@@ -29,7 +29,8 @@ public interface Reservation {
      * Takes the charge back as if the request had never come: its time no longer counts for {@code min-interval} either. Permits
      * of a lease go back to the lease while it is held.
      *
-     * @return whether it was done; {@code false} if the store failed, and then it may be tried again
+     * @return whether it was done; {@code false} if the store failed, and then it may be tried again, or if the lease is no
+     *     longer held
      */
     default boolean giveBack() {
         return refund();

@@ -10,7 +10,6 @@ import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.support.Micros;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -87,14 +86,9 @@ final class Decisions {
     }
 
     /** Of a request that nobody has decided: the policy is open or closed. */
-    static Decision undecided(LimitRequest request, UndecidedException e) {
+    static Decision undecided(LimitRequest request, UndecidedException e, long now) {
         boolean open = request.onFailure() == FailurePolicy.OPEN;
         return new Decision(
-                e.outcome(),
-                open,
-                Micros.of(Instant.now()),
-                List.of(),
-                open ? Duration.ZERO : request.retryAfterFloor(),
-                e.reason());
+                e.outcome(), open, now, List.of(), open ? Duration.ZERO : request.retryAfterFloor(), e.reason());
     }
 }

@@ -1,30 +1,36 @@
 package dev.ratelimit.engine;
 
 import dev.ratelimit.Decision;
+import java.util.function.BooleanSupplier;
 
 /** Permits that were served from a lease. They are either used, or put back whole. */
 final class LeasedReservation extends OnceSettled {
 
-    private final Runnable putBack;
+    private final BooleanSupplier putBack;
     private final Trials.Charges trials;
 
-    LeasedReservation(Decision decision, Runnable putBack, Trials.Charges trials) {
+    LeasedReservation(Decision decision, BooleanSupplier putBack, Trials.Charges trials) {
         super(decision);
         this.putBack = putBack;
         this.trials = trials;
     }
 
+    /** A lease that is no longer held takes nothing back: the permits stay charged. */
     @Override
     public boolean refund() {
         settleOnce();
-        putBack.run();
-        trials.settle(0);
-        return true;
+        boolean done = putBack.getAsBoolean();
+        if (done) {
+            trials.settle(0);
+        } else {
+            settleAgain();
+        }
+        return done;
     }
 
     @Override
     public boolean settle(long cost) {
         throw new UnsupportedOperationException(
-                "a charge that may be given back cannot be settled for another cost; use reserve()");
+                "cost is " + cost + "; commit or give back a charge, or use reserve() to settle for another cost");
     }
 }

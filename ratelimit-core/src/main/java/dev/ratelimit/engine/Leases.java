@@ -154,17 +154,23 @@ final class Leases {
         }
     }
 
-    /** Puts permits back that were served; if their lease is no longer held, they stay charged. */
-    void putBack(Demand demand, Served served) {
+    /**
+     * Puts permits back that were served.
+     *
+     * @return whether it was done; {@code false} if their lease is no longer held, and then they stay charged
+     */
+    boolean putBack(Demand demand, Served served) {
         Hot hot = subjects.get(demand.key());
         if (hot == null) {
-            return;
+            return false;
         }
         hot.lock.lock();
         try {
-            if (hot.held == served.lease) {
+            boolean held = hot.held == served.lease;
+            if (held) {
                 served.lease.putBack(demand.cost());
             }
+            return held;
         } finally {
             hot.lock.unlock();
         }

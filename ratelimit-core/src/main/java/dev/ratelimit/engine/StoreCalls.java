@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -28,7 +27,13 @@ final class StoreCalls {
     private final ThreadPoolExecutor workers;
 
     /** Continuations of asynchronous callers run here: they may block, and would hold up a group. */
-    private final Executor continuations = ForkJoinPool.commonPool();
+    private final Executor continuations = new ThreadPoolExecutor(
+            0,
+            Integer.MAX_VALUE,
+            30,
+            TimeUnit.SECONDS,
+            new SynchronousQueue<>(),
+            DaemonThreads.numbered("ratelimit-continuation-"));
 
     StoreCalls(LimitStore store, Grouping grouping, LocalDecisions local) {
         this.deadline = grouping.deadline();

@@ -252,6 +252,12 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         }
     }
 
+    /** The clock of the store, as far as this process knows it. */
+    private long now() {
+        InstantSource clock = store.clock();
+        return Micros.of((clock == null ? InstantSource.system() : clock).instant());
+    }
+
     private static boolean isDecidedHereOtherwise(LimitRequest request, Kind kind) {
         return request.onFailure() == FailurePolicy.LOCAL && kind != Kind.RESET;
     }
@@ -262,7 +268,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
 
     private Asked unanswered(LimitRequest request, Pending pending, UndecidedException e) {
         if (!pending.isDecidedHereOtherwise()) {
-            return new Asked(Decisions.undecided(request, e), null, null);
+            return new Asked(Decisions.undecided(request, e, now()), null, null);
         }
         LocalDecisions.Granted granted = local.decide(pending);
         List<Demand> demands = pending.operation.demands();

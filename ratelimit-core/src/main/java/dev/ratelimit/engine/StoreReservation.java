@@ -45,7 +45,9 @@ final class StoreReservation extends OnceSettled {
     @Override
     public boolean giveBack() {
         boolean done = settle(0, true);
-        demands.forEach(demand -> limiter.freed(demand.key()));
+        if (done && decision().allowed()) {
+            demands.forEach(demand -> limiter.freed(demand.key()));
+        }
         return done;
     }
 

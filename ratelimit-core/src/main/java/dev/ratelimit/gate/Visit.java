@@ -40,11 +40,11 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@link #answered}: denied, the request is rejected; else it goes on.
  *   <li>{@link #identified}: an exempt user passes, and a blocked one is rejected. The remaining rules are walked, and their
  *       limits asked.
- *   <li>{@link #answered}, as before. If the request is rejected now, its charge on arrival is given back.
+ *   <li>{@link #answered}, as before. If limits reject the request now, its charge on arrival is given back.
  *   <li>{@link #completed}: the record of the request.
  * </ol>
  *
- * A request that authentication rejects, with 401 or 403, keeps its charge: otherwise no address limit would stop anyone from
+ * A request that is rejected with 401 or 403, by authentication or by a block, keeps its charge: otherwise no address limit would stop anyone from
  * guessing. So does one whose sender nobody knows. The steps of one request come one after another; records may be added by
  * several threads.
  */
@@ -307,13 +307,16 @@ public final class Visit {
         return Response.USUAL;
     }
 
+    /** Only limits that reject a known sender after authentication: a 403 of ours is no reason, like one of authentication. */
+    private boolean isGivenBack(Rejection no) {
+        return revocable && pastArrival && no.decision() != null && userName(identity) != null;
+    }
+
     private Step reject(Rejection no) {
         if (rejection == null && !exempt) {
             rejection = no;
         }
-        return mode == Mode.CHARGE
-                ? new Step.Reject(no, revocable && pastArrival && userName(identity) != null)
-                : Step.Pass.AT_ONCE;
+        return mode == Mode.CHARGE ? new Step.Reject(no, isGivenBack(no)) : Step.Pass.AT_ONCE;
     }
 
     /** Adds a decision to the record of the request. Limits on trial alone decide nothing. */

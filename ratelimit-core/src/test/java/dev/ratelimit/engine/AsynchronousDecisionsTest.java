@@ -130,6 +130,38 @@ class AsynchronousDecisionsTest {
         get(continued);
     }
 
+    /** However many there are: with a pool of few threads, the next answer would wait for them. */
+    @Test
+    void continuationsThatBlockHoldNobodyUp() throws Exception {
+        StoreRateLimiter limiter = limiter(held, Duration.ofSeconds(30));
+        CountDownLatch blocked = new CountDownLatch(1);
+        CountDownLatch blocking = new CountDownLatch(16);
+        List<CompletableFuture<Void>> continued = new ArrayList<>();
+        for (int i = 0; i < 16; i++) {
+            continued.add(limiter.decideAsync(LimitRequest.of(Subject.user("user" + i), TEN))
+                    .thenAccept(decision -> {
+                        blocking.countDown();
+                        try {
+                            blocked.await();
+                        } catch (InterruptedException e) {
+                            Thread.currentThread().interrupt();
+                        }
+                    })
+                    .toCompletableFuture());
+            held.next().release();
+        }
+        assertThat(blocking.await(20, TimeUnit.SECONDS)).isTrue();
+
+        var next = limiter.decideAsync(LimitRequest.of(Subject.user("next"), TEN));
+        held.next().release();
+        assertThat(get(next).allowed()).isTrue();
+
+        blocked.countDown();
+        for (CompletableFuture<Void> one : continued) {
+            get(one);
+        }
+    }
+
     @Test
     void deadlinesHold() throws Exception {
         StoreRateLimiter limiter = limiter(held, Duration.ofMillis(50));

@@ -102,6 +102,17 @@ class LeasesTest {
     }
 
     @Test
+    void permitOfALeaseThatIsGoneStaysCharged() {
+        LimitRequest request = LimitRequest.of(ALICE, THOUSAND);
+        limiter.decide(request);
+        limiter.decide(request);
+        Reservation charged = limiter.charge(request);
+        limiter.forgetLocally(ALICE, "thousand");
+
+        assertThat(charged.giveBack()).isFalse();
+    }
+
+    @Test
     void exactlyTheLimitIsAdmitted() {
         int admitted = 0;
         for (int i = 0; i < 1500; i++) {

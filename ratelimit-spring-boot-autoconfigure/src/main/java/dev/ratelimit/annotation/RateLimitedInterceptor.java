@@ -95,11 +95,8 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
     /** One call of a limited method. */
     private final class Call {
 
-        /** A reservation, and the limit that decides later whether it counts; {@code null} if it counts anyway. */
-        private record Open(
-                LimitRequest request,
-                Reservation reservation,
-                @Nullable AnnotatedLimit settled) {}
+        /** A reservation, and the limit that decides later whether it counts. */
+        private record Open(LimitRequest request, Reservation reservation, AnnotatedLimit settled) {}
 
         private final MethodInvocation invocation;
         private final LimitedMethod method;
@@ -186,17 +183,20 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
             return caller == null ? NOBODY : caller;
         }
 
+        /** Only a limit whose cost is known later is reserved: the others are charged for good. */
         private void reserve(LimitRequest asked, @Nullable AnnotatedLimit settled) {
             LimitRequest request = context.isRecorded() ? asked.recordedByCaller() : asked;
             long start = System.nanoTime();
-            Reservation reservation = limiter.reserve(request);
-            Decision decision = reservation.decision();
+            Reservation reservation = settled == null ? null : limiter.reserve(request);
+            Decision decision = reservation == null ? limiter.decide(request) : reservation.decision();
             context.decided(request, decision, Duration.ofNanos(System.nanoTime() - start));
             if (!decision.allowed()) {
-                reservations.forEach(open -> open.reservation.refund());
+                reservations.forEach(open -> open.reservation.giveBack());
                 throw new RateLimitExceededException(decision);
             }
-            reservations.add(new Open(request, reservation, settled));
+            if (reservation != null && settled != null) {
+                reservations.add(new Open(request, reservation, settled));
+            }
             awaitTurn(decision);
         }
 
@@ -217,7 +217,7 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
                 done(null, e);
                 throw e;
             }
-            if (reservations.stream().allMatch(open -> open.settled == null)) {
+            if (reservations.isEmpty()) {
                 return result;
             }
             if (result instanceof CompletionStage<?> stage) {
@@ -249,12 +249,10 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
 
         private void done(@Nullable Object result, @Nullable Throwable exception) {
             for (Open open : reservations) {
-                if (open.settled != null) {
-                    EvaluationContext outcome = evaluationContext();
-                    outcome.setVariable("result", result);
-                    outcome.setVariable("exception", exception);
-                    settle(open, open.settled, outcome);
-                }
+                EvaluationContext outcome = evaluationContext();
+                outcome.setVariable("result", result);
+                outcome.setVariable("exception", exception);
+                settle(open, open.settled, outcome);
             }
         }
 

@@ -11,6 +11,7 @@ import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
+import dev.ratelimit.support.DaemonThreads;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -69,8 +70,7 @@ final class WarmUp implements SmartInitializingSingleton {
         }
         List<Limit> plain = plainLimits();
         // On a thread of its own, since a store may hang.
-        Thread thread = new Thread(() -> warmUp(plain), "ratelimit-warm-up");
-        thread.setDaemon(true);
+        Thread thread = DaemonThreads.named("ratelimit-warm-up").newThread(() -> warmUp(plain));
         thread.start();
         try {
             thread.join(longest.toMillis());

@@ -8,6 +8,8 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Limits;
 import dev.ratelimit.Rate;
 import dev.ratelimit.RateLimitExceededException;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Subject;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.store.Answer;
@@ -56,6 +58,12 @@ class RateLimitedTest {
         @RateLimited(limit = "two", key = "#tenant")
         public String byTenant(String tenant) {
             return tenant;
+        }
+
+        @RateLimited(limit = "apart", key = "#name", countWhen = "#result == 'bad'")
+        @RateLimited(limit = "two", key = "'all'")
+        public String apart(String name) {
+            return name;
         }
 
         @RateLimited(limit = "ten", cost = "#pages * 2")
@@ -195,6 +203,10 @@ class RateLimitedTest {
                             .build(),
                     Limit.named("ten")
                             .algorithm(new TokenBucket(10, Rate.of(1, Duration.ofDays(365))))
+                            .build(),
+                    Limit.named("apart")
+                            .algorithm(new TokenBucket(10, Rate.of(1, Duration.ofDays(365))))
+                            .minInterval(Duration.ofHours(1))
                             .build());
         }
 
@@ -234,6 +246,18 @@ class RateLimitedTest {
     @AfterEach
     void stop() {
         application.close();
+    }
+
+    @Test
+    void callThatTheSecondLimitDeniesLeavesNoTraceOnTheFirst() {
+        jobs.apart("alice");
+        jobs.apart("bob");
+        assertThatThrownBy(() -> jobs.apart("carol")).hasMessageStartingWith("limit 'two' is used up for 'key:all'");
+        application.getBean(RateLimiter.class).reset(Subject.of("key", "all"), "two");
+
+        assertThat(jobs.apart("carol")).isEqualTo("carol");
+        assertThatThrownBy(() -> jobs.apart("alice"))
+                .hasMessageStartingWith("limit 'apart' has a min-interval that is not over for 'key:alice'");
     }
 
     @Test

@@ -241,10 +241,10 @@ class GivenBackTest {
     }
 
     @Test
-    void blockedAccountGetsTheChargeBack() throws Exception {
+    void blockedAccountKeepsTheChargeOfItsAddress() throws Exception {
         assertThat(as("blocked", "/api/x")).isEqualTo(403);
 
-        assertThat(charged("address")).isZero();
+        assertThat(charged("address")).isEqualTo(1);
     }
 
     @Test
