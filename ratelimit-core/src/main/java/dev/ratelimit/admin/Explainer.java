@@ -6,7 +6,6 @@ import dev.ratelimit.Subject;
 import dev.ratelimit.gate.Arrival;
 import dev.ratelimit.gate.Gate;
 import dev.ratelimit.gate.Identity;
-import dev.ratelimit.gate.Step;
 import dev.ratelimit.gate.Visit;
 import dev.ratelimit.policy.ApiKey;
 import dev.ratelimit.policy.Caller;
@@ -14,7 +13,6 @@ import dev.ratelimit.policy.PathReadings;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.RuleBook;
 import dev.ratelimit.support.IpAddress;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -35,8 +33,8 @@ final class Explainer {
 
     Explanation explain(Inquiry inquiry) {
         Visit visit = gate.visit(arrival(inquiry), Gate.Mode.EXPLAIN);
-        peek(visit, visit.arrive());
-        peek(visit, visit.identified(new Identity(inquiry.user(), inquiry.authorities())));
+        visit.peek(visit.arrive(), limiter::peek);
+        visit.peek(visit.identified(new Identity(inquiry.user(), inquiry.authorities())), limiter::peek);
         List<Explanation.OfRule> rules = new ArrayList<>();
         for (RuleBook.Explanation explained : visit.explained()) {
             Rule rule = explained.rule();
@@ -68,13 +66,6 @@ final class Explainer {
                 IpAddress.parse(inquiry.address()),
                 apiKey,
                 null);
-    }
-
-    private void peek(Visit visit, Step first) {
-        Step step = first;
-        while (step instanceof Step.Ask ask) {
-            step = visit.answered(limiter.peek(ask.limits()), Duration.ZERO);
-        }
     }
 
     private static @Nullable String apiKey(Visit visit) {

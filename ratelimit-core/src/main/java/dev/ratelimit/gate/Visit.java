@@ -28,6 +28,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -294,6 +295,14 @@ public final class Visit {
         return decision.allowed()
                 ? new Step.Pass(decision.delay())
                 : reject(Rejection.of(decision, responseOf(decision)));
+    }
+
+    /** Takes all steps that follow at once, in a visit that charges nothing. */
+    public void peek(Step first, Function<LimitRequest, Decision> limits) {
+        Step step = first;
+        while (step instanceof Step.Ask ask) {
+            step = answered(limits.apply(ask.limits()), Duration.ZERO);
+        }
     }
 
     /** As the rule wants it that brought in the limit with the longest wait. */

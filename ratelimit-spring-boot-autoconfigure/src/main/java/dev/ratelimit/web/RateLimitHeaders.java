@@ -29,9 +29,6 @@ public record RateLimitHeaders(boolean legacy, boolean standard) {
             return;
         }
         Decision latest = decisions.get(decisions.size() - 1);
-        if (!latest.allowed()) {
-            response.accept("Retry-After", Long.toString(latest.retryAfterSeconds()));
-        }
         List<LimitDecision> limits = limits(decisions);
         LimitDecision tightest = LimitDecision.tightest(limits);
         if (tightest == null) {

@@ -6,6 +6,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
@@ -17,6 +18,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /** The direction of imports in this module. */
 @AnalyzeClasses(packages = "dev.ratelimit", importOptions = ImportOption.DoNotIncludeTests.class)
@@ -49,6 +53,19 @@ class ArchitectureTest {
                             "dev.ratelimit.web",
                             "dev.ratelimit.web.servlet"),
             "dev.ratelimit.metrics", List.of("dev.ratelimit"));
+
+    @ArchTest
+    static void everyPackageIsToldWhatItMayImport(JavaClasses classes) {
+        Set<String> ours = classes.stream()
+                .filter(type -> type.getSource()
+                        .map(source -> source.getUri().getPath())
+                        .filter(path -> path != null && path.contains("ratelimit-spring-boot-autoconfigure/"))
+                        .isPresent())
+                .map(JavaClass::getPackageName)
+                .filter(name -> !name.equals("dev.ratelimit.autoconfigure"))
+                .collect(Collectors.toCollection(TreeSet::new));
+        assertThat(ours).as("packages of this module").containsExactlyInAnyOrderElementsOf(MAY_IMPORT.keySet());
+    }
 
     @ArchTest
     static void importsGoInOneDirection(JavaClasses classes) {

@@ -161,16 +161,9 @@ public final class ServletGate {
         Arrival arrival =
                 requests.arrival(request, method, path, visitOf(request).apiKey());
         Visit visit = gate.visit(arrival, Gate.Mode.PEEK);
-        peek(visit, visit.arrive());
-        peek(visit, visit.identified(requests.identity(request)));
+        visit.peek(visit.arrive(), limiter::peek);
+        visit.peek(visit.identified(requests.identity(request)), limiter::peek);
         return visit;
-    }
-
-    private void peek(Visit visit, Step first) {
-        Step step = first;
-        while (step instanceof Step.Ask ask) {
-            step = visit.answered(limiter.peek(ask.limits()), Duration.ZERO);
-        }
     }
 
     /** Tells listeners about the request, once its response is complete. */
