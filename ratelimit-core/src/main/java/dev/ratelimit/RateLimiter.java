@@ -51,11 +51,11 @@ public interface RateLimiter {
     Reservation reserve(LimitRequest request);
 
     /**
-     * Decides as {@link #decide} does, for a charge that may have to be given back: see {@link Reservation#giveBack()}. Unlike
+     * Decides as {@link #decide} does, for a charge that may have to be given back: see {@link Charged#giveBack()}. Unlike
      * {@link #reserve}, it uses leases, and denials that this instance remembers; the latter for at most a second. The charge is
-     * kept or given back whole: it cannot be settled for another cost.
+     * kept, or given back whole.
      */
-    default Reservation charge(LimitRequest request) {
+    default Charged charge(LimitRequest request) {
         return reserve(request);
     }
 

@@ -5,10 +5,7 @@ package dev.ratelimit;
  * after a long answer. It is charged at once, so that parallel requests cannot slip through meanwhile; a
  * reservation that is never settled stays charged. Settled once; safe for use by many threads.
  */
-public interface Reservation {
-
-    /** The decision; if it denied, nothing was charged and settling does nothing. */
-    Decision decision();
+public interface Reservation extends Charged {
 
     /**
      * Keeps the charge as it is.
@@ -25,13 +22,7 @@ public interface Reservation {
      */
     boolean refund();
 
-    /**
-     * Takes the charge back as if the request had never come: its time no longer counts for {@code min-interval} either. Permits
-     * of a lease go back to the lease while it is held.
-     *
-     * @return whether it was done; {@code false} if the store failed, and then it may be tried again, or if the lease is no
-     *     longer held
-     */
+    @Override
     default boolean giveBack() {
         return refund();
     }

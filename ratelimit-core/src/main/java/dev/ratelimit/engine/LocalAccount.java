@@ -65,7 +65,7 @@ final class LocalAccount {
         return subject == null;
     }
 
-    /** Whether it can be forgotten. */
+    /** Whether no request is under way and no debt is left, so that the account may be dropped. */
     boolean isIdle() {
         return underWay == 0 && before == null;
     }

@@ -1,5 +1,6 @@
 package dev.ratelimit.engine;
 
+import dev.ratelimit.Charged;
 import dev.ratelimit.Decision;
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.FailurePolicy;
@@ -296,12 +297,12 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
     }
 
     @Override
-    public Reservation charge(LimitRequest request) {
+    public Charged charge(LimitRequest request) {
         long start = System.nanoTime();
         List<Limit> limits = resolution.limits(request);
         List<Demand> demands = resolution.demands(request, limits);
         memory.denials.charging(demands);
-        Reservation charged = immediate ? null : chargedLocally(request, limits, demands, start);
+        Charged charged = immediate ? null : chargedLocally(request, limits, demands, start);
         if (charged == null) {
             Question question = new Question(demands);
             charged = reservation(
@@ -312,7 +313,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
     }
 
     /** Decides without the store: by a remembered denial, or a permit of a lease. */
-    private @Nullable Reservation chargedLocally(
+    private @Nullable Charged chargedLocally(
             LimitRequest request, List<Limit> limits, List<Demand> demands, long start) {
         Decision known = repeatedDenial(request, limits);
         if (known != null) {
@@ -323,7 +324,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
             return null;
         }
         Demand demand = demands.get(0);
-        return new LeasedReservation(
+        return new LeasedCharge(
                 Decisions.of(request, demand, served),
                 () -> memory.leases.putBack(demand, served),
                 trials.decide(request, limits));

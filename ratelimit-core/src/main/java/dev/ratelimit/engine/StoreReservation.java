@@ -1,6 +1,7 @@
 package dev.ratelimit.engine;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.Reservation;
 import dev.ratelimit.algorithm.Charge;
 import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.store.Operation.Demand;
@@ -8,12 +9,15 @@ import dev.ratelimit.store.StateKey;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** The charges of one request, until they are settled. */
-final class StoreReservation extends OnceSettled {
+final class StoreReservation implements Reservation {
 
     private final StoreRateLimiter limiter;
+    private final Decision decision;
+    private final AtomicBoolean settled = new AtomicBoolean();
     private final List<Demand> demands;
     private final List<Verdict> verdicts;
     private final @Nullable Map<StateKey, Long> eras;
@@ -29,12 +33,23 @@ final class StoreReservation extends OnceSettled {
             List<Verdict> verdicts,
             @Nullable Map<StateKey, Long> eras,
             Trials.Charges trials) {
-        super(decision);
+        this.decision = decision;
         this.eras = eras;
         this.trials = trials;
         this.limiter = limiter;
         this.demands = demands;
         this.verdicts = verdicts;
+    }
+
+    @Override
+    public Decision decision() {
+        return decision;
+    }
+
+    @Override
+    public boolean commit() {
+        settleOnce();
+        return true;
     }
 
     @Override
@@ -45,7 +60,7 @@ final class StoreReservation extends OnceSettled {
     @Override
     public boolean giveBack() {
         boolean done = settle(0, true);
-        if (done && decision().allowed()) {
+        if (done && decision.allowed()) {
             demands.forEach(demand -> limiter.freed(demand.key()));
         }
         return done;
@@ -66,7 +81,7 @@ final class StoreReservation extends OnceSettled {
         if (done) {
             trials.settle(cost);
         } else {
-            settleAgain();
+            settled.set(false); // the charge stays, which is the safe side, unless the caller tries again
         }
         return done;
     }
@@ -74,7 +89,7 @@ final class StoreReservation extends OnceSettled {
     /** The charges that change; a limit that has been redefined since no longer holds the charge. */
     private List<Demand> settlements(long cost, boolean withInterval) {
         List<Demand> settlements = new ArrayList<>(demands.size());
-        if (decision().allowed()) {
+        if (decision.allowed()) {
             for (int i = 0; i < verdicts.size(); i++) {
                 Demand demand = demands.get(i);
                 Charge charge = verdicts.get(i).charge();
@@ -85,5 +100,11 @@ final class StoreReservation extends OnceSettled {
             }
         }
         return settlements;
+    }
+
+    private void settleOnce() {
+        if (!settled.compareAndSet(false, true)) {
+            throw new IllegalStateException("this reservation was settled already");
+        }
     }
 }

@@ -2,6 +2,7 @@ package dev.ratelimit.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.Charged;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Lease;
 import dev.ratelimit.Limit;
@@ -220,7 +221,7 @@ class DeniedSubjectsTest {
     @Test
     void chargeThatIsGivenBackFreesAtOnce() {
         LimitRequest request = LimitRequest.of(ALICE, FIVE);
-        Reservation first = limiter.charge(request);
+        Charged first = limiter.charge(request);
         for (int i = 0; i < 5; i++) {
             limiter.charge(request);
         }

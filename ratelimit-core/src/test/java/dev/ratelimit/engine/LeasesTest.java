@@ -3,6 +3,7 @@ package dev.ratelimit.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.ratelimit.Charged;
 import dev.ratelimit.Decision;
 import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.InvalidLimitException;
@@ -12,7 +13,6 @@ import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Limits;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.Rate;
-import dev.ratelimit.Reservation;
 import dev.ratelimit.Subject;
 import dev.ratelimit.Window;
 import dev.ratelimit.algorithm.Charge;
@@ -89,7 +89,7 @@ class LeasesTest {
         int before = store.asked();
         int admitted = 0;
         for (int i = 0; i < 50; i++) {
-            Reservation charged = limiter.charge(request);
+            Charged charged = limiter.charge(request);
             assertThat(charged.decision().allowed()).isTrue();
             assertThat(charged.giveBack()).isTrue();
         }
@@ -106,7 +106,7 @@ class LeasesTest {
         LimitRequest request = LimitRequest.of(ALICE, THOUSAND);
         limiter.decide(request);
         limiter.decide(request);
-        Reservation charged = limiter.charge(request);
+        Charged charged = limiter.charge(request);
         limiter.forgetLocally(ALICE, "thousand");
 
         assertThat(charged.giveBack()).isFalse();

@@ -9,6 +9,7 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.ratelimit.Charged;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitDecision;
@@ -496,7 +497,7 @@ public abstract class LimitStoreContract {
     void chargeThatIsGivenBackLeavesTheLimitAsItWas(Limit limit) {
         long before = limiter.peek(LimitRequest.of(ALICE, limit)).remaining();
 
-        Reservation charged = limiter.charge(LimitRequest.of(ALICE, limit));
+        Charged charged = limiter.charge(LimitRequest.of(ALICE, limit));
         assertThat(charged.decision().remaining()).isEqualTo(before - 1);
         assertThat(charged.giveBack()).isTrue();
 
@@ -512,7 +513,7 @@ public abstract class LimitStoreContract {
                 .build();
         assertThat(limiter.decide(ALICE, limit).allowed()).isTrue();
         clock.move(ofSeconds(5));
-        Reservation charged = limiter.charge(LimitRequest.of(ALICE, limit));
+        Charged charged = limiter.charge(LimitRequest.of(ALICE, limit));
         clock.move(ofMillis(1));
         assertThat(limiter.peek(LimitRequest.of(ALICE, limit)).allowed()).isFalse();
 
@@ -529,7 +530,7 @@ public abstract class LimitStoreContract {
                 .algorithm(new TokenBucket(10, Rate.perMinute(60)))
                 .minInterval(ofSeconds(5))
                 .build();
-        Reservation charged = limiter.charge(LimitRequest.of(ALICE, limit));
+        Charged charged = limiter.charge(LimitRequest.of(ALICE, limit));
         clock.move(ofSeconds(5));
         assertThat(limiter.decide(ALICE, limit).allowed()).isTrue();
 

@@ -4,9 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The {@code Forwarded} header (RFC 7239): elements separated by commas, pairs separated by semicolons, values as tokens or quoted
- * strings. Separators inside quotes separate nothing. An element that breaks the grammar is an unknown hop: whoever opens a quote
- * and does not close it cannot choose the address.
+ * Parses the {@code Forwarded} header (RFC 7239). Commas separate elements and semicolons separate pairs, except inside quoted
+ * strings. A malformed element is an unknown hop. So a client that opens a quote and never closes it cannot choose its address.
  */
 final class ForwardedHeader {
 

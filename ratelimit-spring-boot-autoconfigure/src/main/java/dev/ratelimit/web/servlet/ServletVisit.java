@@ -1,7 +1,7 @@
 package dev.ratelimit.web.servlet;
 
+import dev.ratelimit.Charged;
 import dev.ratelimit.Decision;
-import dev.ratelimit.Reservation;
 import dev.ratelimit.gate.Visit;
 import dev.ratelimit.policy.PathReadings;
 import jakarta.servlet.http.HttpServletRequest;
@@ -19,7 +19,7 @@ final class ServletVisit {
     private PathReadings path;
     private String method;
     /** Mostly one; another if the request is rerouted. */
-    private final List<Reservation> revocable = new ArrayList<>(1);
+    private final List<Charged> revocable = new ArrayList<>(1);
 
     private volatile @Nullable String endpoint;
     private boolean recorded;
@@ -55,14 +55,14 @@ final class ServletVisit {
         return rerouted;
     }
 
-    Decision charged(Reservation reservation) {
+    Decision charged(Charged reservation) {
         revocable.add(reservation);
         return reservation.decision();
     }
 
     /** Gives back the charges on arrival. If the store fails, a charge stays: the safe side. */
     void giveBack() {
-        for (Reservation charge : revocable) {
+        for (Charged charge : revocable) {
             if (charge.decision().allowed()) {
                 boolean unused = charge.giveBack();
             }
