@@ -102,6 +102,7 @@ class ArchitectureTest {
                             LOGGING,
                             "org.postgresql",
                             "org.springframework.core.convert.converter",
+                            "org.springframework.core.retry",
                             "org.springframework.dao",
                             "org.springframework.data..",
                             "org.springframework.jdbc..",

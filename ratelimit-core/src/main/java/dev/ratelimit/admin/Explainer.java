@@ -36,7 +36,7 @@ final class Explainer {
         visit.peek(visit.arrive(), limiter::peek);
         visit.peek(visit.identified(new Identity(inquiry.user(), inquiry.authorities())), limiter::peek);
         List<Explanation.OfRule> rules = new ArrayList<>();
-        for (RuleBook.Explanation explained : visit.explained()) {
+        for (RuleBook.WalkedRule explained : visit.explained()) {
             Rule rule = explained.rule();
             rules.add(new Explanation.OfRule(
                     rule,

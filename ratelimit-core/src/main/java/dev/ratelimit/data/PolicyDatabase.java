@@ -12,6 +12,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.retry.RetryPolicy;
+import org.springframework.core.retry.RetryTemplate;
 import org.springframework.dao.TransientDataAccessException;
 import org.springframework.data.jdbc.core.JdbcAggregateTemplate;
 import org.springframework.data.jdbc.core.convert.DataAccessStrategy;
@@ -44,7 +46,7 @@ public final class PolicyDatabase {
     private static final Duration CHANGES_ARE_KEPT = Duration.ofDays(1);
     private static final Duration WAIT_FOR_A_WRITER = Duration.ofSeconds(10);
     private static final Duration LONGEST_QUERY = Duration.ofSeconds(30);
-    private static final int MOST_TRIES = 5;
+    private static final int MOST_RETRIES = 4;
 
     private final String where;
     private final DataSource dataSource;
@@ -56,6 +58,13 @@ public final class PolicyDatabase {
 
     private final NamedParameterJdbcTemplate jdbc;
     private final TransactionTemplate transactions;
+
+    private final RetryTemplate retries = new RetryTemplate(RetryPolicy.builder()
+            .includes(TransientDataAccessException.class)
+            .maxRetries(MOST_RETRIES)
+            .delay(Duration.ZERO)
+            .build());
+
     private final JdbcAggregateTemplate rows;
 
     private final LimitRow.Rows limits;
@@ -175,15 +184,7 @@ public final class PolicyDatabase {
 
     /** Runs in a transaction, and again after a transient failure. */
     <T> T inTransaction(Supplier<T> work) {
-        for (int tries = 1; ; tries++) {
-            try {
-                return transactions.execute(status -> work.get());
-            } catch (TransientDataAccessException e) {
-                if (tries == MOST_TRIES) {
-                    throw e;
-                }
-            }
-        }
+        return retries.invoke(() -> transactions.execute(status -> work.get()));
     }
 
     JdbcAggregateTemplate rows() {

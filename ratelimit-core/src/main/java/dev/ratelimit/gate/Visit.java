@@ -80,7 +80,7 @@ public final class Visit {
     private boolean exempt;
     private @Nullable Rejection rejection;
     private @Nullable Instant blockedUntil;
-    private List<RuleBook.Explanation> explained = List.of();
+    private List<RuleBook.WalkedRule> explained = List.of();
 
     Visit(Gate gate, Arrival arrival, Mode mode) {
         this.gate = gate;
@@ -245,11 +245,15 @@ public final class Visit {
 
     private List<Counted> countedBy(Policy inForce, Rule rule) {
         Subject ofRule = gate.subjects.of(rule, this);
-        List<Limit> asksFor = inForce.limitsOf(rule, caller);
-        List<Counted> counted = new ArrayList<>(asksFor.size());
-        for (Limit limit : asksFor) {
-            Subject ofQuota = caller != null && Quota.isOf(limit) ? caller.quotaSubject(addressSubject()) : ofRule;
-            counted.add(new Counted(limit, ofQuota));
+        List<Counted> counted = new ArrayList<>(rule.limits().size());
+        for (String name : rule.limits()) {
+            if (name.equals(Quota.LIMIT)) {
+                Caller ofQuota = Objects.requireNonNull(caller, "a rule with a quota needs the caller");
+                Subject subject = ofQuota.quotaSubject(addressSubject());
+                ofQuota.quota().forEach(part -> counted.add(new Counted(rule.counting(part), subject)));
+            } else {
+                counted.add(new Counted(rule.counting(inForce.limit(name, caller)), ofRule));
+            }
         }
         return counted;
     }
@@ -414,7 +418,7 @@ public final class Visit {
     }
 
     /** Every rule and whether it applies, in an explained visit once the user is known. */
-    public List<RuleBook.Explanation> explained() {
+    public List<RuleBook.WalkedRule> explained() {
         return explained;
     }
 

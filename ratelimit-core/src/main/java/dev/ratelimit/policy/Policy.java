@@ -2,8 +2,6 @@ package dev.ratelimit.policy;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.Limits;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
@@ -22,23 +20,9 @@ public record Policy(Limits limits, RuleBook rules, Tiers tiers) {
         return names;
     }
 
-    /**
-     * The limits that a rule asks for a caller, who may be unknown if the rule can do without. Those of a rule in shadow have
-     * names, and so counts, of their own.
-     */
-    public List<Limit> limitsOf(Rule rule, @Nullable Caller caller) {
-        List<Limit> asked = new ArrayList<>(rule.limits().size());
-        for (String name : rule.limits()) {
-            if (name.equals(Quota.LIMIT)) {
-                asked.addAll(Objects.requireNonNull(caller).quota());
-            } else {
-                Limit limit = caller == null ? limits.find(name) : limits.find(name, caller.tier());
-                asked.add(Objects.requireNonNull(limit, "the book of rules was compiled with these limits"));
-            }
-        }
-        if (rule.action() == Action.SHADOW) {
-            asked.replaceAll(limit -> limit.renamed(limit.name() + LimitBook.SHADOW));
-        }
-        return asked;
+    /** A limit that a rule names, with the numbers for the tier of the caller, if the caller is known. */
+    public Limit limit(String name, @Nullable Caller caller) {
+        Limit limit = caller == null ? limits.find(name) : limits.find(name, caller.tier());
+        return Objects.requireNonNull(limit, "the book of rules was compiled with these limits");
     }
 }

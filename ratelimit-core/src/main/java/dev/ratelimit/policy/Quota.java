@@ -61,11 +61,6 @@ public record Quota(
         }
     }
 
-    /** Whether the limit is one of a quota's. */
-    public static boolean isOf(Limit limit) {
-        return limit.name().startsWith(LIMIT + ":");
-    }
-
     public boolean isNone() {
         return perSecond == null && perHour == null && perDay == null && perMonth == null && burst == null;
     }

@@ -2,6 +2,7 @@ package dev.ratelimit.policy;
 
 import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.InvalidSettingException;
+import dev.ratelimit.Limit;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -85,6 +86,11 @@ public record Rule(
             throw new InvalidRuleException(
                     rule, "response.retry-after", retryAfter.toString(), "write a time of at most 3660d, such as 1m");
         }
+    }
+
+    /** A limit under the name by which this rule counts: in shadow, the rule has counts of its own. */
+    public Limit counting(Limit limit) {
+        return action == Action.SHADOW ? limit.renamed(limit.name() + LimitBook.SHADOW) : limit;
     }
 
     /** Starts a rule that throttles every request by the user, unless more is said. */

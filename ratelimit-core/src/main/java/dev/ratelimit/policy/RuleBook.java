@@ -122,7 +122,7 @@ public final class RuleBook {
     /** Walks along the rules, as far as it can be known. */
     public RuleMatch match(RequestFacts facts) {
         List<PathContainer> paths = facts.paths();
-        return walk(paths.size() == 1 ? candidates(paths.get(0)) : compiled, facts, null);
+        return walk(paths.size() == 1 ? rulesAt(paths.get(0)) : compiled, facts, null);
     }
 
     /** Walks the open rules, now that the caller is known. */
@@ -136,39 +136,38 @@ public final class RuleBook {
      *
      * @param trace collects every rule, also behind the one that ends the walk; {@code null} to collect none
      */
-    private static RuleMatch walk(
-            List<CompiledRule> candidates, RequestFacts facts, @Nullable List<Explanation> trace) {
+    private static RuleMatch walk(List<CompiledRule> rules, RequestFacts facts, @Nullable List<WalkedRule> trace) {
         boolean callerKnown = facts.caller() != null;
         List<Rule> matching = new ArrayList<>(4);
         List<CompiledRule> open = List.of();
         Rule end = null;
         CompiledRule last = null;
-        for (int i = 0; i < candidates.size() && (last == null || trace != null); i++) {
-            CompiledRule candidate = candidates.get(i);
-            Mismatch mismatch = candidate.mismatch(facts);
+        for (int i = 0; i < rules.size() && (last == null || trace != null); i++) {
+            CompiledRule one = rules.get(i);
+            Mismatch mismatch = one.mismatch(facts);
             if (trace != null) {
-                trace.add(Explanation.of(candidate.rule, mismatch, last, facts));
+                trace.add(WalkedRule.of(one.rule, mismatch, last, facts));
             }
             if (mismatch != null || last != null) {
                 continue;
             }
-            if (candidate.needsCaller && !callerKnown) {
+            if (one.needsCaller && !callerKnown) {
                 open = open.isEmpty() ? new ArrayList<>(4) : open;
-                open.add(candidate);
-                if (candidate.ends && candidate.matchNeedsCaller) {
-                    open.addAll(candidates.subList(i + 1, candidates.size()));
+                open.add(one);
+                if (one.ends && one.matchNeedsCaller) {
+                    open.addAll(rules.subList(i + 1, rules.size()));
                 }
-            } else if (candidate.rule.action().hasLimits()) {
-                matching.add(candidate.rule);
+            } else if (one.rule.action().hasLimits()) {
+                matching.add(one.rule);
             } else {
-                end = candidate.rule;
+                end = one.rule;
             }
-            last = candidate.ends ? candidate : null;
+            last = one.ends ? one : null;
         }
         return new RuleMatch(matching, end, open);
     }
 
-    private List<CompiledRule> candidates(PathContainer path) {
+    private List<CompiledRule> rulesAt(PathContainer path) {
         Node node = root;
         List<PathContainer.Element> elements = path.elements();
         for (int i = 0; i < elements.size(); i++) {
@@ -190,31 +189,31 @@ public final class RuleBook {
      * @param applies whether it decides the request
      * @param why the reason
      */
-    public record Explanation(Rule rule, boolean applies, String why) {
+    public record WalkedRule(Rule rule, boolean applies, String why) {
 
-        private static Explanation of(
+        private static WalkedRule of(
                 Rule rule, @Nullable Mismatch mismatch, @Nullable CompiledRule last, RequestFacts facts) {
             if (mismatch != null) {
-                return new Explanation(rule, false, mismatch.explain(rule, facts));
+                return new WalkedRule(rule, false, mismatch.explain(rule, facts));
             }
             if (last != null) {
                 Action action = last.rule.action();
-                return new Explanation(
+                return new WalkedRule(
                         rule,
                         false,
                         "the rule " + last.rule.name() + ", which comes before, says " + action.keyword()
                                 + (action == Action.THROTTLE ? " first" : ""));
             }
-            return new Explanation(rule, true, "it matches");
+            return new WalkedRule(rule, true, "it matches");
         }
     }
 
     /** Every rule in order: whether it applies to a request whose caller is known, and why. */
-    public List<Explanation> explain(RequestFacts facts) {
+    public List<WalkedRule> explain(RequestFacts facts) {
         Objects.requireNonNull(facts.caller(), "the caller must be known");
-        List<Explanation> explanations = new ArrayList<>(compiled.size());
-        RuleMatch unused = walk(compiled, facts, explanations);
-        return explanations;
+        List<WalkedRule> walked = new ArrayList<>(compiled.size());
+        RuleMatch unused = walk(compiled, facts, walked);
+        return walked;
     }
 
     /** Which of the throttling rules that match a request apply to it. */

@@ -212,7 +212,7 @@ class RuleBookTest {
                 rule("end").priority(5).action(Action.ALLOW).limits(),
                 rule("late").priority(4));
 
-        List<RuleBook.Explanation> explanations = book.explain(new RequestFacts(
+        List<RuleBook.WalkedRule> explanations = book.explain(new RequestFacts(
                 "POST",
                 false,
                 List.of(PathContainer.parsePath("/api/x")),
@@ -258,7 +258,7 @@ class RuleBookTest {
                         .as("%s, two steps, %s, %s, rules %s", seed, mode, facts, rules)
                         .containsExactlyInAnyOrderElementsOf(expected);
                 assertThat(book.explain(facts.with(caller)).stream()
-                                .filter(RuleBook.Explanation::applies)
+                                .filter(RuleBook.WalkedRule::applies)
                                 .map(one -> one.rule().name()))
                         .as("%s, explained, %s, %s, rules %s", seed, mode, facts, rules)
                         .containsExactlyElementsOf(expected);

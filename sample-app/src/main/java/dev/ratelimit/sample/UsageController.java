@@ -95,10 +95,10 @@ class UsageController {
             for (Endpoint endpoint : ENDPOINTS) {
                 Decision decision = peek(request, endpoint);
                 decision.limits().stream()
-                        .filter(one -> Quota.isOf(one.limit()))
+                        .filter(one -> caller.quota().contains(one.limit()))
                         .forEach(one -> quota.put(part(one.limit()), Used.of(one, decision.at())));
                 LimitDecision tightest = LimitDecision.tightest(decision.limits().stream()
-                        .filter(one -> !Quota.isOf(one.limit()))
+                        .filter(one -> !caller.quota().contains(one.limit()))
                         .toList());
                 if (tightest != null) {
                     groups.put(endpoint.group, Left.of(tightest, decision.at()));
