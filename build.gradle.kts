@@ -1,16 +1,29 @@
 // Keep modules and dependencies in step with the Maven build; BuildsInStepTest compares the two.
 // Only plugins of the Gradle distribution, and only what Gradle 8.0 and 9 both understand.
 
-val springBootVersion = "4.1.1"
+val springBootVersion by extra(providers.gradleProperty("springBootVersion").getOrElse("4.1.1"))
+val publishedModules = setOf("ratelimit-core", "ratelimit-spring-boot-autoconfigure", "ratelimit-spring-boot-starter")
 
 subprojects {
     group = "dev.ratelimit"
     version = "0.1.0-SNAPSHOT"
 
+    val published = name in publishedModules
+    val moduleName = "dev.ratelimit." + name.removePrefix("ratelimit-").replace('-', '.')
+
     pluginManager.withPlugin("java") {
         dependencies {
             "implementation"(platform("org.springframework.boot:spring-boot-dependencies:$springBootVersion"))
             "testRuntimeOnly"("org.junit.platform:junit-platform-launcher")
+        }
+    }
+
+    pluginManager.withPlugin("java-library") {
+        if (published) {
+            configure<JavaPluginExtension> {
+                withSourcesJar()
+                withJavadocJar()
+            }
         }
     }
 
@@ -36,9 +49,29 @@ subprojects {
         jvmArgs(nativeAccess)
     }
 
+    tasks.withType<Javadoc>().configureEach {
+        exclude("dev/ratelimit/support/**") // internal
+        (options as StandardJavadocDocletOptions).apply {
+            encoding = "UTF-8"
+            addBooleanOption("Xdoclint:all,-missing", true)
+            addBooleanOption("Werror", true)
+        }
+    }
+
     tasks.withType<Jar>().configureEach {
         metaInf {
             from(rootProject.file("LICENSE"))
         }
+        if (published) {
+            manifest {
+                attributes("Automatic-Module-Name" to moduleName)
+            }
+        }
+    }
+
+    // The same bytes from every build of the same sources.
+    tasks.withType<AbstractArchiveTask>().configureEach {
+        isPreserveFileTimestamps = false
+        isReproducibleFileOrder = true
     }
 }

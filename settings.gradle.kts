@@ -6,6 +6,7 @@ dependencyResolutionManagement {
     }
 }
 
+include("ratelimit-bom")
 include("ratelimit-test-postgres")
 include("ratelimit-core")
 include("ratelimit-spring-boot-autoconfigure")

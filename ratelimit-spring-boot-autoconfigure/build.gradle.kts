@@ -2,6 +2,8 @@ plugins {
     `java-library`
 }
 
+val springBootVersion: String by rootProject.extra
+
 dependencies {
     api(project(":ratelimit-core"))
     implementation("org.slf4j:slf4j-api")
@@ -42,7 +44,7 @@ dependencies {
     testImplementation("org.springframework.boot:spring-boot-starter-security")
     testImplementation("org.springframework.boot:spring-boot-starter-security-test")
 
-    annotationProcessor(platform("org.springframework.boot:spring-boot-dependencies:4.1.1"))
+    annotationProcessor(platform("org.springframework.boot:spring-boot-dependencies:$springBootVersion"))
     annotationProcessor("org.springframework.boot:spring-boot-configuration-processor")
 }
 

@@ -82,7 +82,7 @@ public final class Log {
         return new Log(fewer);
     }
 
-    /** This log as it would be had all of it happened that much earlier. */
+    /** This log as if all of it had happened that much earlier. */
     Log earlier(long micros) {
         long[] shifted = new long[moments.length];
         for (int i = 0; i < moments.length; i++) {

@@ -1,10 +1,22 @@
 package dev.ratelimit.build;
 
+import static dev.ratelimit.build.BuildFiles.BOM;
+import static dev.ratelimit.build.BuildFiles.GROUP;
+import static dev.ratelimit.build.BuildFiles.child;
+import static dev.ratelimit.build.BuildFiles.children;
+import static dev.ratelimit.build.BuildFiles.coordinates;
+import static dev.ratelimit.build.BuildFiles.internalPackages;
+import static dev.ratelimit.build.BuildFiles.isOurs;
+import static dev.ratelimit.build.BuildFiles.managed;
+import static dev.ratelimit.build.BuildFiles.mavenProperties;
+import static dev.ratelimit.build.BuildFiles.modules;
+import static dev.ratelimit.build.BuildFiles.pom;
+import static dev.ratelimit.build.BuildFiles.publishedModules;
+import static dev.ratelimit.build.BuildFiles.read;
+import static dev.ratelimit.build.BuildFiles.resolve;
+import static dev.ratelimit.build.BuildFiles.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -13,16 +25,14 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.w3c.dom.Element;
 
 /**
- * Holds the Maven and the Gradle build equal: modules, versions and dependencies.
+ * Holds the Maven and the Gradle build equal: modules, versions, dependencies and the published jars.
  *
  * <p>A dependency is compared as a line {@code use group:artifact[:version]}, where the use is one of {@code main},
  * {@code optional}, {@code runtime}, {@code test}, {@code processor}; a version is there only when no imported BOM gives it. Gradle needs
@@ -30,9 +40,6 @@ import org.w3c.dom.Element;
  * inherit {@code compileOnly}.
  */
 class BuildsInStepTest {
-    private static final Path ROOT = root();
-    private static final String GROUP = "dev.ratelimit";
-
     /** Dependencies that only the Gradle build has to name: Surefire brings the launcher along by itself. */
     private static final Set<String> GRADLE_ONLY = Set.of("test org.junit.platform:junit-platform-launcher");
 
@@ -44,7 +51,7 @@ class BuildsInStepTest {
     void sameModules() {
         assertThat(gradleModules())
                 .as("modules in settings.gradle.kts, compared with <modules> in pom.xml")
-                .containsExactlyInAnyOrderElementsOf(mavenModules());
+                .containsExactlyInAnyOrderElementsOf(modules());
     }
 
     @Test
@@ -67,17 +74,18 @@ class BuildsInStepTest {
     @Test
     void sameImportedBoms() {
         Set<String> maven = new TreeSet<>();
-        managed()
+        managed(".")
                 .filter(dependency -> text(dependency, "scope").equals("import"))
+                .filter(bom -> !isOurs(coordinates(bom)))
                 .forEach(bom -> maven.add(coordinates(bom) + ":" + resolve(text(bom, "version"))));
 
         Set<String> gradle = new TreeSet<>();
-        Stream.concat(Stream.of("."), mavenModules().stream())
+        Stream.concat(Stream.of("."), modules().stream())
                 .flatMap(module -> gradleDependencies(module).stream())
                 .filter(declared ->
                         declared.group(2) != null && declared.group(2).startsWith("platform"))
                 .forEach(bom -> gradle.add(bom.group(3)
-                        .replace("$springBootVersion", gradleValue("val springBootVersion = \"([^\"]+)\""))));
+                        .replace("$springBootVersion", gradleValue("springBootVersion.*getOrElse\\(\"([^\"]+)\"\\)"))));
 
         assertThat(gradle)
                 .as("platform(...) in the build.gradle.kts files, compared with the imported BOMs in pom.xml")
@@ -85,7 +93,7 @@ class BuildsInStepTest {
     }
 
     @ParameterizedTest
-    @MethodSource("mavenModules")
+    @MethodSource("dev.ratelimit.build.BuildFiles#modulesWithCode")
     void sameDependencies(String module) {
         Set<String> maven = mavenUses(module);
         Set<String> gradle = gradleUses(module);
@@ -102,17 +110,44 @@ class BuildsInStepTest {
                 .isEmpty();
     }
 
-    // Maven
-
-    static List<String> mavenModules() {
-        return children(child(pom("."), "modules"), "module")
-                .map(Element::getTextContent)
-                .toList();
+    @Test
+    void samePublishedModules() {
+        String gradle = gradleValue("publishedModules = setOf\\(([^)]+)\\)").replace("\"", "");
+        assertThat(gradle.split(",\\s*"))
+                .as("publishedModules in build.gradle.kts, compared with <maven.deploy.skip>false in the modules")
+                .containsExactlyInAnyOrderElementsOf(publishedModules());
     }
+
+    @Test
+    void sameModulesInTheBom() {
+        Set<String> maven = new TreeSet<>();
+        managed(BOM).forEach(module -> maven.add("main " + coordinates(module)));
+        assertThat(gradleUses(BOM))
+                .as("constraints in ratelimit-bom/build.gradle.kts, compared with ratelimit-bom/pom.xml")
+                .isEqualTo(maven);
+    }
+
+    /** The Gradle build makes this name from that of the module. */
+    @ParameterizedTest
+    @MethodSource("dev.ratelimit.build.BuildFiles#publishedModules")
+    void sameNameOnTheModulePath(String module) {
+        assertThat(text(child(pom(module), "properties"), "automatic.module.name"))
+                .as("<automatic.module.name> in " + module + "/pom.xml")
+                .isEqualTo(GROUP + "." + module.replaceFirst("^ratelimit-", "").replace('-', '.'));
+    }
+
+    @Test
+    void samePackagesWithoutJavadoc() {
+        assertThat(internalPackages())
+                .as("<internal.packages> in pom.xml, compared with the exclusions of javadoc in build.gradle.kts")
+                .allMatch(name -> read("build.gradle.kts").contains("exclude(\"" + name.replace('.', '/') + "/**\")"));
+    }
+
+    // Maven
 
     private static Set<String> mavenUses(String module) {
         Map<String, String> managedVersions = new HashMap<>();
-        managed().forEach(managed -> managedVersions.put(coordinates(managed), text(managed, "version")));
+        managed(".").forEach(managed -> managedVersions.put(coordinates(managed), text(managed, "version")));
 
         Set<String> uses = new TreeSet<>();
         children(child(pom(module), "dependencies"), "dependency").forEach(dependency -> {
@@ -130,8 +165,8 @@ class BuildsInStepTest {
             if (version.isEmpty()) {
                 version = managedVersions.getOrDefault(coordinates, "");
             }
-            boolean ours = coordinates.startsWith(GROUP + ":");
-            uses.add(use + " " + coordinates + (version.isEmpty() || ours ? "" : ":" + resolve(version)));
+            boolean bare = version.isEmpty() || isOurs(coordinates);
+            uses.add(use + " " + coordinates + (bare ? "" : ":" + resolve(version)));
         });
         // Those of the parent check our own code; Gradle only compiles it.
         var processors = pom(module).getElementsByTagName("annotationProcessorPaths");
@@ -142,27 +177,6 @@ class BuildsInStepTest {
             });
         }
         return uses;
-    }
-
-    private static Stream<Element> managed() {
-        return children(child(child(pom("."), "dependencyManagement"), "dependencies"), "dependency");
-    }
-
-    private static Map<String, String> mavenProperties() {
-        Map<String, String> properties = new HashMap<>();
-        children(child(pom("."), "properties"), null)
-                .forEach(property -> properties.put(property.getTagName(), property.getTextContent()));
-        return properties;
-    }
-
-    private static String resolve(String version) {
-        return version.startsWith("${")
-                ? mavenProperties().getOrDefault(version.substring(2, version.length() - 1), version)
-                : version;
-    }
-
-    private static String coordinates(Element dependency) {
-        return text(dependency, "groupId") + ":" + text(dependency, "artifactId");
     }
 
     // Gradle
@@ -226,56 +240,5 @@ class BuildsInStepTest {
                 .map(found -> found.group(1))
                 .findFirst()
                 .orElseThrow(() -> new AssertionError("Nothing in build.gradle.kts matches " + pattern));
-    }
-
-    // Files
-
-    private static Path root() {
-        Path start = Path.of(System.getProperty("user.dir")).toAbsolutePath();
-        for (Path directory = start; directory != null; directory = directory.getParent()) {
-            if (Files.exists(directory.resolve("settings.gradle.kts"))) {
-                return directory;
-            }
-        }
-        throw new AssertionError("No settings.gradle.kts in " + start + " or above it");
-    }
-
-    private static String read(String file) {
-        try {
-            return Files.readString(ROOT.resolve(file));
-        } catch (IOException e) {
-            throw new AssertionError("Cannot read " + file, e);
-        }
-    }
-
-    private static Element pom(String module) {
-        Path file = ROOT.resolve(module).resolve("pom.xml");
-        try {
-            return DocumentBuilderFactory.newInstance()
-                    .newDocumentBuilder()
-                    .parse(file.toFile())
-                    .getDocumentElement();
-        } catch (Exception e) {
-            throw new AssertionError("Cannot read " + file, e);
-        }
-    }
-
-    private static Element child(Element parent, String name) {
-        return children(parent, name)
-                .findFirst()
-                .orElseThrow(() -> new AssertionError("No <" + name + "> in <" + parent.getTagName() + ">"));
-    }
-
-    private static String text(Element parent, String name) {
-        return children(parent, name).findFirst().map(Element::getTextContent).orElse("");
-    }
-
-    private static Stream<Element> children(Element parent, String name) {
-        var nodes = parent.getChildNodes();
-        return IntStream.range(0, nodes.getLength())
-                .mapToObj(nodes::item)
-                .filter(Element.class::isInstance)
-                .map(Element.class::cast)
-                .filter(element -> name == null || element.getTagName().equals(name));
     }
 }

@@ -111,7 +111,7 @@ class UsageController {
     private Decision peek(HttpServletRequest request, Endpoint endpoint) {
         Decision decision = limits.peek(request, endpoint.method, endpoint.path);
         if (!decision.outcome().isDecided()) {
-            throw new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE, "What was used cannot be looked up now");
+            throw new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE, "Your usage is not available now");
         }
         return decision;
     }

@@ -1,0 +1,11 @@
+plugins {
+    `java-platform`
+}
+
+dependencies {
+    constraints {
+        api(project(":ratelimit-core"))
+        api(project(":ratelimit-spring-boot-autoconfigure"))
+        api(project(":ratelimit-spring-boot-starter"))
+    }
+}

@@ -1,0 +1,109 @@
+package dev.ratelimit.build;
+
+import static dev.ratelimit.build.BuildFiles.BOM;
+import static dev.ratelimit.build.BuildFiles.GROUP;
+import static dev.ratelimit.build.BuildFiles.ROOT;
+import static dev.ratelimit.build.BuildFiles.children;
+import static dev.ratelimit.build.BuildFiles.coordinates;
+import static dev.ratelimit.build.BuildFiles.files;
+import static dev.ratelimit.build.BuildFiles.internalPackages;
+import static dev.ratelimit.build.BuildFiles.managed;
+import static dev.ratelimit.build.BuildFiles.modulesWithCode;
+import static dev.ratelimit.build.BuildFiles.pom;
+import static dev.ratelimit.build.BuildFiles.publishedModules;
+import static dev.ratelimit.build.BuildFiles.read;
+import static dev.ratelimit.build.BuildFiles.text;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.w3c.dom.Element;
+
+/** The modules that applications depend on: the BOM, their POMs and their packages. */
+class PublishedModulesTest {
+
+    @Test
+    void bomListsEveryPublishedModule() {
+        assertThat(managed(BOM).map(module -> coordinates(module) + ":" + text(module, "version")))
+                .as("managed by ratelimit-bom/pom.xml, compared with the modules that set <maven.deploy.skip>false")
+                .containsExactlyInAnyOrderElementsOf(publishedModules().stream()
+                        .map(module -> GROUP + ":" + module + ":${project.version}")
+                        .toList());
+    }
+
+    /** The BOM has no parent, since it would pass on the versions of Spring Boot that the parent manages. */
+    @Test
+    void bomRepeatsTheParentThatItDoesNotHave() {
+        Element bom = pom(BOM);
+        assertThat(children(bom, "parent"))
+                .as("<parent> in ratelimit-bom/pom.xml")
+                .isEmpty();
+        for (String name : List.of("groupId", "version", "url", "licenses", "developers", "scm", "issueManagement")) {
+            assertThat(text(bom, name))
+                    .as("<" + name + "> in ratelimit-bom/pom.xml, compared with pom.xml")
+                    .isNotEmpty()
+                    .isEqualTo(text(pom("."), name));
+        }
+    }
+
+    /** Maven Central refuses a module without them, and children inherit neither. */
+    @ParameterizedTest
+    @MethodSource("dev.ratelimit.build.BuildFiles#publishedModules")
+    void everyPublishedModuleHasANameAndADescription(String module) {
+        for (String name : List.of("name", "description")) {
+            assertThat(text(pom(module), name))
+                    .as("<" + name + "> in " + module + "/pom.xml")
+                    .isNotEmpty();
+        }
+    }
+
+    /** Two modules with one package cannot both be on a module path. */
+    @Test
+    void noPackageIsInTwoModules() {
+        Map<String, Set<String>> modules = new HashMap<>();
+        for (String module : modulesWithCode()) {
+            packages(module)
+                    .keySet()
+                    .forEach(name -> modules.computeIfAbsent(name, unused -> new TreeSet<>())
+                            .add(module));
+        }
+        assertThat(modules)
+                .isNotEmpty()
+                .allSatisfy(
+                        (name, in) -> assertThat(in).as("modules with " + name).hasSize(1));
+    }
+
+    /** Javadoc and the comparison with the last release leave these out. */
+    @Test
+    void internalPackagesSayThatTheyAre() {
+        Set<String> internal = new TreeSet<>();
+        publishedModules()
+                .forEach(module -> packages(module).forEach((name, packageInfo) -> {
+                    if (packageInfo.contains("* Internal:")) {
+                        internal.add(name);
+                    }
+                }));
+        assertThat(internalPackages())
+                .as("<internal.packages> in pom.xml, compared with the package-infos that begin with \"Internal:\"")
+                .containsExactlyInAnyOrderElementsOf(internal);
+    }
+
+    /** The packages of a module with the text of their package-info. */
+    private static Map<String, String> packages(String module) {
+        Path sources = ROOT.resolve(module).resolve("src/main/java");
+        Map<String, String> packages = new HashMap<>();
+        files(sources).stream()
+                .filter(file -> file.endsWith("package-info.java"))
+                .forEach(file -> packages.put(
+                        sources.relativize(file.getParent()).toString().replace(File.separatorChar, '.'), read(file)));
+        return packages;
+    }
+}
