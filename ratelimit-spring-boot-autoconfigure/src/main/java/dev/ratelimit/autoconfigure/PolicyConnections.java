@@ -1,46 +1,44 @@
 package dev.ratelimit.autoconfigure;
 
-import com.zaxxer.hikari.HikariConfig;
-import com.zaxxer.hikari.HikariDataSource;
+import dev.ratelimit.connection.LimiterConnections;
 import dev.ratelimit.data.PolicyDatabase;
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The connections for reading and changing limits, rules, quotas and API keys. Decisions have their own, so that
  * administration never keeps them waiting.
+ *
+ * @param canListen whether one connection may be held all the time, to listen for changes
  */
-record PolicyConnections(PolicyDatabase database, @Nullable HikariDataSource pool) implements AutoCloseable {
+record PolicyConnections(PolicyDatabase database, @Nullable LimiterConnections connections, boolean canListen)
+        implements AutoCloseable {
 
     /** One to listen for changes, one to read them, one to make them. */
     private static final int MOST = 3;
 
-    private static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(10);
-
     static PolicyConnections open(StateDatabase database) {
         if (database instanceof StateDatabase.Sqlite sqlite) {
-            return new PolicyConnections(PolicyDatabase.sqlite(sqlite.file()), null);
+            return new PolicyConnections(PolicyDatabase.sqlite(sqlite.file()), null, false);
         }
-        if (!(database instanceof StateDatabase.Postgres postgres)) {
+        if (!(database instanceof PostgresDatabase postgres)) {
             throw new IllegalStateException("limits and rules are not stored in memory");
         }
-        HikariConfig config = postgres.pool("ratelimit-policies", MOST);
-        config.setMinimumIdle(1);
-        config.setConnectionTimeout(CONNECTION_TIMEOUT.toMillis());
-        HikariDataSource pool = new HikariDataSource(config);
+        LimiterConnections connections = postgres.open("ratelimit-policies", 1, MOST);
         try {
             return new PolicyConnections(
-                    PolicyDatabase.postgres(pool, postgres.settings().schema()), pool);
+                    PolicyDatabase.postgres(connections, postgres.settings().schema()),
+                    connections,
+                    connections.mayBeHeld() && !postgres.isTransactionPooled());
         } catch (RuntimeException e) {
-            pool.close();
+            connections.close();
             throw e;
         }
     }
 
     @Override
     public void close() {
-        if (pool != null) {
-            pool.close();
+        if (connections != null) {
+            connections.close();
         }
     }
 }

@@ -77,7 +77,10 @@ public final class RateLimitPolicyAutoConfiguration {
             StoredPolicies.Options options = InvalidPropertyException.under(
                     "ratelimit.changes.",
                     () -> new StoredPolicies.Options(
-                            changes.pollInterval(), changes.listen(), forgetting(limiter), InstantSource.system()));
+                            changes.pollInterval(),
+                            changes.listen() && connections.canListen(),
+                            forgetting(limiter),
+                            InstantSource.system()));
             return new StoredPolicies(connections.database(), configuration, options);
         }
 

@@ -301,11 +301,12 @@ record RateLimitProperties(
     /**
      * The PostgreSQL database.
      *
-     * @param url the JDBC URL of the database; without one, the database of the application
+     * @param url the JDBC URL of the database; without one, the DataSource of the application is used
      * @param username the user, if the URL names none
      * @param password the password, if the URL names none
      * @param schema the schema of the tables; it is created if it does not exist
      * @param poolSize how many connections to keep, apart from those of the application
+     * @param pooler whether a proxy between the application and the database pools connections by transaction
      * @param synchronousCommit off answers before a decision is on disk; a crash of the database may lose the last ones
      */
     record Postgresql(
@@ -314,12 +315,25 @@ record RateLimitProperties(
             @Nullable String password,
             @DefaultValue("public") String schema,
             @DefaultValue("4") int poolSize,
+            @DefaultValue("auto") Pooler pooler,
             @DefaultValue("on") SynchronousCommit synchronousCommit) {
 
         /** Keeps the password out of logs. */
         @Override
         public String toString() {
             return "Postgresql[schema=" + schema + "]";
+        }
+    }
+
+    /** Whether a proxy pools connections to PostgreSQL by transaction. */
+    enum Pooler {
+        AUTO,
+        NONE,
+        TRANSACTION;
+
+        /** As it is written in configuration. */
+        String keyword() {
+            return name().toLowerCase(Locale.ROOT);
         }
     }
 
