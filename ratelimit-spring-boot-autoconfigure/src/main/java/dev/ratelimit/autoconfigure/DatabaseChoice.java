@@ -1,5 +1,6 @@
 package dev.ratelimit.autoconfigure;
 
+import dev.ratelimit.autoconfigure.RateLimitProperties.PolicyStore;
 import dev.ratelimit.autoconfigure.RateLimitProperties.Postgresql;
 import dev.ratelimit.autoconfigure.RateLimitProperties.Sqlite;
 import dev.ratelimit.connection.ApplicationDataSource;
@@ -12,29 +13,49 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses where state is kept. A file is chosen by itself only where that cannot surprise: without any database of the application, or
+ * Chooses where counts, limits and rules are kept. A file is chosen by itself only where that cannot surprise: without any database of the application, or
  * beside one that is a file, too. In all other cases instances that seem to share a database would count by themselves.
  */
 final class DatabaseChoice {
 
     private final RateLimitProperties.Store store;
+    private final PolicyStore policies;
     private final Supplier<@Nullable DataSource> application;
+    private @Nullable StateDatabase state;
 
     /**
      * @param application the data source of the application; asked for only if it is needed
      */
-    DatabaseChoice(RateLimitProperties.Store store, Supplier<@Nullable DataSource> application) {
-        this.store = store;
+    DatabaseChoice(RateLimitProperties properties, Supplier<@Nullable DataSource> application) {
+        this.store = properties.store();
+        this.policies = properties.policy().store();
         this.application = application;
     }
 
-    StateDatabase choose() {
-        refuseUserWithoutUrl();
-        return switch (store.type()) {
-            case MEMORY -> new StateDatabase.Memory();
-            case SQLITE -> sqlite();
-            case POSTGRESQL -> postgres();
-            case AUTO -> auto();
+    /** For counts. */
+    synchronized StateDatabase state() {
+        if (state == null) {
+            refuseUserWithoutUrl();
+            state = switch (store.type()) {
+                case MEMORY -> new StateDatabase.Memory();
+                case SQLITE -> sqlite();
+                case POSTGRESQL -> postgres();
+                case AUTO -> auto();
+            };
+        }
+        return state;
+    }
+
+    /**
+     * For limits and rules.
+     *
+     * @param counts where counts are; {@code null} if the application keeps them
+     */
+    StateDatabase policies(@Nullable StateDatabase counts) {
+        return switch (policies) {
+            case AUTO -> counts == null ? state() : counts;
+            case SQLITE -> counts instanceof StateDatabase.Sqlite ? counts : sqlite();
+            case POSTGRESQL -> counts instanceof PostgresDatabase ? counts : postgres();
         };
     }
 

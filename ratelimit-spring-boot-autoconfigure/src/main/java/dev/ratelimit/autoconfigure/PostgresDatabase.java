@@ -3,9 +3,11 @@ package dev.ratelimit.autoconfigure;
 import dev.ratelimit.autoconfigure.RateLimitProperties.Pooler;
 import dev.ratelimit.autoconfigure.RateLimitProperties.Postgresql;
 import dev.ratelimit.connection.LimiterConnections;
+import dev.ratelimit.connection.OneTransaction;
 import dev.ratelimit.connection.PostgresSource;
 import dev.ratelimit.connection.TransactionPooler;
 import dev.ratelimit.connection.UnusableDataSourceException;
+import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
 import dev.ratelimit.store.jdbc.UnsupportedDatabaseException;
@@ -52,6 +54,19 @@ final class PostgresDatabase implements StateDatabase {
         } catch (RuntimeException e) {
             connections.close();
             throw e;
+        }
+    }
+
+    /** Brings its schema up to date. */
+    void migrate(LimiterConnections connections) {
+        try {
+            if (isTransactionPooled()) {
+                OneTransaction.run(connections, one -> Schema.migrate(one, settings.schema()));
+            } else {
+                Schema.migrate(connections, settings.schema());
+            }
+        } catch (UnsupportedDatabaseException e) {
+            throw new UnusableDataSourceException(e.getMessage() + ".", e);
         }
     }
 

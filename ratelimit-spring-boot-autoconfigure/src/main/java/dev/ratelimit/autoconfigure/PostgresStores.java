@@ -2,11 +2,7 @@ package dev.ratelimit.autoconfigure;
 
 import dev.ratelimit.autoconfigure.RateLimitProperties.SynchronousCommit;
 import dev.ratelimit.connection.LimiterConnections;
-import dev.ratelimit.connection.OneTransaction;
-import dev.ratelimit.connection.UnusableDataSourceException;
-import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.LimitStore;
-import dev.ratelimit.store.jdbc.UnsupportedDatabaseException;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
 import java.time.Duration;
 
@@ -20,10 +16,8 @@ final class PostgresStores {
         int connectionsAtOnce = database.settings().poolSize();
         LimiterConnections connections = database.open("ratelimit", connectionsAtOnce, connectionsAtOnce);
         try {
-            if (database.isTransactionPooled()) {
-                OneTransaction.run(connections, one -> Schema.migrate(one, schema));
-            } else {
-                Schema.migrate(connections, schema);
+            database.migrate(connections);
+            if (!database.isTransactionPooled()) {
                 connections.prepareAtOnce();
             }
             connections.setDeadline(deadline);
@@ -33,9 +27,6 @@ final class PostgresStores {
                             ? store
                             : store.withoutWaitingForTheDisk(),
                     connections);
-        } catch (UnsupportedDatabaseException e) {
-            connections.close();
-            throw new UnusableDataSourceException(e.getMessage() + ".", e);
         } catch (RuntimeException e) {
             connections.close();
             throw e;

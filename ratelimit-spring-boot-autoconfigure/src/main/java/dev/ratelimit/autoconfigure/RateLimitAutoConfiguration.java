@@ -54,21 +54,20 @@ public final class RateLimitAutoConfiguration {
         return new LiveLimits(() -> inForce.get().get());
     }
 
-    /** Lazy, since a store of the application needs no database. */
     @Bean
-    @Lazy
-    StateDatabase rateLimitStateDatabase(
+    DatabaseChoice rateLimitDatabaseChoice(
             RateLimitProperties properties,
             @RateLimitDataSource ObjectProvider<DataSource> marked,
             ObjectProvider<DataSource> dataSources) {
-        return new DatabaseChoice(properties.store(), () -> ApplicationDataSource.find(marked, dataSources)).choose();
+        return new DatabaseChoice(properties, () -> ApplicationDataSource.find(marked, dataSources));
     }
 
     /** After the application's own migrations, which would refuse a schema that is not empty. */
     @Bean
     @ConditionalOnMissingBean
     @DependsOnDatabaseInitialization
-    LimitStore rateLimitStore(StateDatabase database, RateLimitProperties properties) {
+    LimitStore rateLimitStore(DatabaseChoice choice, RateLimitProperties properties) {
+        StateDatabase database = choice.state();
         Duration deadline = properties.store().deadline();
         if (database instanceof PostgresDatabase postgres) {
             log.info("Keeping rate limits in {}", postgres);
@@ -76,7 +75,7 @@ public final class RateLimitAutoConfiguration {
         }
         if (database instanceof StateDatabase.Sqlite sqlite) {
             Schema.migrate(sqlite.file());
-            log.info("Keeping rate limits in the SQLite file {}", sqlite.file().path());
+            log.info("Keeping rate limits in {}", sqlite);
             return new SqliteLimitStore(sqlite.file().busyTimeout(deadline));
         }
         log.info("Keeping rate limits in memory; a restart loses them, and instances do not share them");

@@ -26,6 +26,7 @@ import org.springframework.boot.context.properties.bind.Name;
  * @param tiers the tiers of callers, and their quotas
  * @param apiKeys the API keys that callers may send
  * @param changes limits and rules that are changed in the database while the application runs
+ * @param policy where limits, rules, quotas and API keys are kept that are defined while the application runs
  * @param onFailure the failure policy for rules that do not set one: local decides in this
  *     instance by the same limits, open lets requests pass, closed rejects them
  * @param instances how many instances share the store; while it is unavailable, each grants its share of a limit
@@ -47,6 +48,7 @@ record RateLimitProperties(
         @DefaultValue TiersSpec tiers,
         @DefaultValue ApiKeysSpec apiKeys,
         @DefaultValue Changes changes,
+        @DefaultValue PolicySpec policy,
         @DefaultValue("local") FailurePolicy onFailure,
         @DefaultValue("1") int instances,
         @DefaultValue Identity identity,
@@ -223,6 +225,20 @@ record RateLimitProperties(
             @DefaultValue("true") boolean enabled,
             @DefaultValue("1s") Duration pollInterval,
             @DefaultValue("true") boolean listen) {}
+
+    /**
+     * Where limits, rules, quotas and API keys are kept that are defined while the application runs.
+     *
+     * @param store the database with their tables; by default the one with the counts
+     */
+    record PolicySpec(@DefaultValue("auto") PolicyStore store) {}
+
+    /** The databases for limits, rules, quotas and API keys. */
+    enum PolicyStore {
+        AUTO,
+        SQLITE,
+        POSTGRESQL
+    }
 
     /**
      * How clients are identified.

@@ -9,5 +9,12 @@ sealed interface StateDatabase permits StateDatabase.Memory, StateDatabase.Sqlit
     record Memory() implements StateDatabase {}
 
     /** In a file. */
-    record Sqlite(SqliteFile file) implements StateDatabase {}
+    record Sqlite(SqliteFile file) implements StateDatabase {
+
+        /** For log lines. */
+        @Override
+        public String toString() {
+            return "the SQLite file " + file.path();
+        }
+    }
 }
