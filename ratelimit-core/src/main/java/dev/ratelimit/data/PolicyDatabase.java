@@ -34,7 +34,6 @@ import org.springframework.data.relational.core.sql.IdentifierProcessing.Quoting
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -47,6 +46,9 @@ public final class PolicyDatabase {
     private static final Duration WAIT_FOR_A_WRITER = Duration.ofSeconds(10);
     private static final Duration LONGEST_QUERY = Duration.ofSeconds(30);
     private static final int MOST_RETRIES = 4;
+
+    /** For this transaction alone: a setting of the session would stay with a connection that a pooler gives to others. */
+    private static final String READ_COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
     private final String where;
     private final DataSource dataSource;
@@ -84,7 +86,6 @@ public final class PolicyDatabase {
         this.jdbc = new NamedParameterJdbcTemplate(this.dataSource);
         this.transactions = new TransactionTemplate(new JdbcTransactionManager(this.dataSource));
         if (schema != null) {
-            transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
             jdbc.getJdbcTemplate().setQueryTimeout((int) LONGEST_QUERY.toSeconds());
         }
         this.rows = rows(jdbc, dialect, schema);
@@ -184,7 +185,12 @@ public final class PolicyDatabase {
 
     /** Runs in a transaction, and again after a transient failure. */
     <T> T inTransaction(Supplier<T> work) {
-        return retries.invoke(() -> transactions.execute(status -> work.get()));
+        return retries.invoke(() -> transactions.execute(status -> {
+            if (schema != null && status.isNewTransaction()) {
+                jdbc.getJdbcOperations().execute(READ_COMMITTED);
+            }
+            return work.get();
+        }));
     }
 
     JdbcAggregateTemplate rows() {

@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Receives notifications of committed changes, on one connection that is held all the time. Behind a transaction pooler
- * none arrive, and polling does the work. The only class that needs the PostgreSQL driver.
+ * Receives notifications of committed changes, on one connection that is held all the time. Not for use behind a transaction
+ * pooler: none would arrive, and the server's connection would go on listening for its next user. The only class that needs the PostgreSQL driver.
  */
 final class PostgresNotifications implements AutoCloseable {
 

@@ -85,6 +85,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     }
 
     private final PolicyDatabase database;
+    private final PolicyDatabase counting;
     private final PolicyConfiguration configuration;
     private final Options options;
     private final Listeners<ChangeListener> listeners;
@@ -108,7 +109,16 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     private long usesWrittenAt = System.nanoTime();
 
     public StoredPolicies(PolicyDatabase database, PolicyConfiguration configuration, Options options) {
+        this(database, database, configuration, options);
+    }
+
+    /**
+     * @param counting the database of the store, with the penalties
+     */
+    public StoredPolicies(
+            PolicyDatabase database, PolicyDatabase counting, PolicyConfiguration configuration, Options options) {
         this.database = database;
+        this.counting = counting;
         this.configuration = configuration;
         this.options = options;
         this.listeners = new Listeners<>(List.of(options.listener()));
@@ -394,7 +404,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     @Override
     public List<PenaltyAdmin.Penalty> penalties() {
         long now = Micros.of(now());
-        return database.penalties().findByPenaltyUntilGreaterThanOrderByPenaltyUntilDesc(now).stream()
+        return counting.penalties().findByPenaltyUntilGreaterThanOrderByPenaltyUntilDesc(now).stream()
                 .map(PenaltyRow::penalty)
                 .toList();
     }

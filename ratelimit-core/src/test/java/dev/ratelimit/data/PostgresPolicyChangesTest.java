@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import dev.ratelimit.admin.KeyAdmin.IssuedKey;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
@@ -17,6 +19,7 @@ import java.util.List;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -88,6 +91,24 @@ class PostgresPolicyChangesTest extends PolicyChangesContract {
 
         other.close();
         awaitListeners(0);
+    }
+
+    @Test
+    void isolationIsSetForATransactionAlone() {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(TestPostgres.instance().jdbcUrl());
+        config.setConnectionInitSql("SET default_transaction_isolation = 'serializable'");
+        try (HikariDataSource serializable = new HikariDataSource(config)) {
+            PolicyDatabase policies = PolicyDatabase.postgres(serializable, database.schema());
+            JdbcTemplate template = new JdbcTemplate(policies.dataSource());
+
+            policies.inTransaction(() -> {
+                assertThat(template.queryForObject("SHOW transaction_isolation", String.class))
+                        .isEqualTo("read committed");
+                assertThat(template.queryForObject("SHOW default_transaction_isolation", String.class))
+                        .isEqualTo("serializable");
+            });
+        }
     }
 
     private String channel() {

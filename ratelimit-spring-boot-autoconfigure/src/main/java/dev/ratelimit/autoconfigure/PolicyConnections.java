@@ -1,46 +1,80 @@
 package dev.ratelimit.autoconfigure;
 
-import com.zaxxer.hikari.HikariConfig;
-import com.zaxxer.hikari.HikariDataSource;
+import dev.ratelimit.connection.LimiterConnections;
 import dev.ratelimit.data.PolicyDatabase;
-import java.time.Duration;
+import dev.ratelimit.schema.Schema;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The connections for reading and changing limits, rules, quotas and API keys. Decisions have their own, so that
  * administration never keeps them waiting.
  */
-record PolicyConnections(PolicyDatabase database, @Nullable HikariDataSource pool) implements AutoCloseable {
+final class PolicyConnections implements AutoCloseable {
 
     /** One to listen for changes, one to read them, one to make them. */
     private static final int MOST = 3;
 
-    private static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(10);
+    private final List<LimiterConnections> opened = new ArrayList<>();
+    private final StateDatabase policies;
+    private final PolicyDatabase database;
+    private final PolicyDatabase counting;
 
-    static PolicyConnections open(StateDatabase database) {
-        if (database instanceof StateDatabase.Sqlite sqlite) {
-            return new PolicyConnections(PolicyDatabase.sqlite(sqlite.file()), null);
-        }
-        if (!(database instanceof StateDatabase.Postgres postgres)) {
-            throw new IllegalStateException("limits and rules are not stored in memory");
-        }
-        HikariConfig config = postgres.pool("ratelimit-policies", MOST);
-        config.setMinimumIdle(1);
-        config.setConnectionTimeout(CONNECTION_TIMEOUT.toMillis());
-        HikariDataSource pool = new HikariDataSource(config);
+    /**
+     * @param policies the database of the limits and rules
+     * @param counts the database of the counts, whose schema is up to date; {@code null} if it is not known
+     */
+    PolicyConnections(StateDatabase policies, @Nullable StateDatabase counts) {
+        this.policies = policies;
+        boolean apart = policies != counts;
         try {
-            return new PolicyConnections(
-                    PolicyDatabase.postgres(pool, postgres.settings().schema()), pool);
+            this.database = connect(policies, apart, "ratelimit-policies", 1, MOST);
+            this.counting = apart && counts != null && !(counts instanceof StateDatabase.Memory)
+                    ? connect(counts, false, "ratelimit-penalties", 0, 1)
+                    : database;
         } catch (RuntimeException e) {
-            pool.close();
+            close();
             throw e;
         }
     }
 
+    private PolicyDatabase connect(StateDatabase to, boolean migrate, String pool, int idle, int most) {
+        if (to instanceof StateDatabase.Sqlite sqlite) {
+            if (migrate) {
+                Schema.migrate(sqlite.file());
+            }
+            return PolicyDatabase.sqlite(sqlite.file());
+        }
+        if (!(to instanceof PostgresDatabase postgres)) {
+            throw new IllegalStateException("limits and rules are not stored in memory");
+        }
+        LimiterConnections connections = postgres.open(pool, idle, most);
+        opened.add(connections);
+        if (migrate) {
+            postgres.migrate(connections);
+        }
+        return PolicyDatabase.postgres(connections, postgres.settings().schema());
+    }
+
+    PolicyDatabase database() {
+        return database;
+    }
+
+    /** The database with the penalties. */
+    PolicyDatabase counting() {
+        return counting;
+    }
+
+    /** Whether one connection may be held all the time, to listen for changes. */
+    boolean canListen() {
+        return policies instanceof PostgresDatabase postgres
+                && !postgres.isTransactionPooled()
+                && opened.get(0).mayBeHeld();
+    }
+
     @Override
     public void close() {
-        if (pool != null) {
-            pool.close();
-        }
+        opened.forEach(LimiterConnections::close);
     }
 }

@@ -1,5 +1,6 @@
 package dev.ratelimit.autoconfigure;
 
+import dev.ratelimit.connection.LimiterConnections;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.ForwardingLimitStore;
 import dev.ratelimit.store.LimitStore;
@@ -9,7 +10,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 
-/** A store with the pool that was opened for it alone, and that is closed with it. */
+/** A store with the connections that were opened for it alone, and that are closed with it. */
 final class PooledLimitStore extends ForwardingLimitStore {
 
     /**
@@ -18,12 +19,12 @@ final class PooledLimitStore extends ForwardingLimitStore {
      */
     private static final Duration STILL_WARM = Duration.ofMillis(400);
 
-    private final BoundedWaitPool pool;
+    private final LimiterConnections connections;
     private volatile long answeredAt = System.nanoTime() - STILL_WARM.toNanos();
 
-    PooledLimitStore(LimitStore store, BoundedWaitPool pool) {
+    PooledLimitStore(LimitStore store, LimiterConnections connections) {
         super(store);
-        this.pool = pool;
+        this.connections = connections;
     }
 
     @Override
@@ -41,7 +42,7 @@ final class PooledLimitStore extends ForwardingLimitStore {
      */
     void onEachConnection(Runnable work, long end) {
         try {
-            pool.onEachConnection(work, end);
+            connections.onEachConnection(work, end);
         } catch (SQLException e) {
             throw new LimitStoreException("PostgreSQL has no connection (" + e.getMessage() + ")", e);
         }
@@ -56,6 +57,6 @@ final class PooledLimitStore extends ForwardingLimitStore {
     @Override
     public void close() {
         super.close();
-        pool.close();
+        connections.close();
     }
 }

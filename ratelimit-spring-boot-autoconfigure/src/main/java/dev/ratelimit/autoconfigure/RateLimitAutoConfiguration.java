@@ -3,9 +3,7 @@ package dev.ratelimit.autoconfigure;
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.Limits;
 import dev.ratelimit.RateLimiter;
-import dev.ratelimit.autoconfigure.RateLimitProperties.Postgresql;
-import dev.ratelimit.autoconfigure.RateLimitProperties.Sqlite;
-import dev.ratelimit.autoconfigure.RateLimitProperties.StoreType;
+import dev.ratelimit.connection.ApplicationDataSource;
 import dev.ratelimit.engine.Grouping;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.policy.LimitBook;
@@ -14,13 +12,11 @@ import dev.ratelimit.policy.Policies;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.MemoryLimitStore;
-import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.store.sqlite.SqliteLimitStore;
 import dev.ratelimit.upkeep.Upkeep;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
+import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -59,60 +55,27 @@ public final class RateLimitAutoConfiguration {
     }
 
     @Bean
-    StateDatabase rateLimitStateDatabase(
-            RateLimitProperties properties, ObjectProvider<ApplicationDatabase> application) {
-        RateLimitProperties.Store store = properties.store();
-        return switch (store.type()) {
-            case MEMORY -> new StateDatabase.Memory();
-            case SQLITE -> sqlite(store);
-            case POSTGRESQL, AUTO -> {
-                StateDatabase postgres = postgres(store, application.getIfAvailable());
-                if (postgres == null && store.type() == StoreType.POSTGRESQL) {
-                    throw new InvalidPropertyException(
-                            "ratelimit.store.postgresql.url",
-                            null,
-                            "write the JDBC URL of the database, such as jdbc:postgresql://localhost/app:"
-                                    + " the application has no PostgreSQL data source whose address is known");
-                }
-                yield postgres == null ? sqlite(store) : postgres;
-            }
-        };
-    }
-
-    private static @Nullable StateDatabase postgres(
-            RateLimitProperties.Store store, @Nullable ApplicationDatabase application) {
-        Postgresql settings = store.postgresql();
-        String url = settings.url();
-        if (url != null) {
-            return new StateDatabase.Postgres(url, settings.username(), settings.password(), settings);
-        }
-        return application == null || !application.isPostgres()
-                ? null
-                : new StateDatabase.Postgres(
-                        application.url(), application.username(), application.password(), settings);
-    }
-
-    private static StateDatabase sqlite(RateLimitProperties.Store store) {
-        Sqlite settings = store.sqlite();
-        return new StateDatabase.Sqlite(SqliteFile.at(Path.of(settings.path())).synchronous(settings.synchronous()));
+    DatabaseChoice rateLimitDatabaseChoice(
+            RateLimitProperties properties,
+            @RateLimitDataSource ObjectProvider<DataSource> marked,
+            ObjectProvider<DataSource> dataSources) {
+        return new DatabaseChoice(properties, () -> ApplicationDataSource.find(marked, dataSources));
     }
 
     /** After the application's own migrations, which would refuse a schema that is not empty. */
     @Bean
     @ConditionalOnMissingBean
     @DependsOnDatabaseInitialization
-    LimitStore rateLimitStore(StateDatabase database, RateLimitProperties properties) {
+    LimitStore rateLimitStore(DatabaseChoice choice, RateLimitProperties properties) {
+        StateDatabase database = choice.state();
         Duration deadline = properties.store().deadline();
-        if (database instanceof StateDatabase.Postgres postgres) {
-            log.info(
-                    "Keeping rate limits in {}, schema {}",
-                    postgres.settings().url() == null ? "the PostgreSQL database of the application" : "PostgreSQL",
-                    postgres.settings().schema());
+        if (database instanceof PostgresDatabase postgres) {
+            log.info("Keeping rate limits in {}", postgres);
             return PostgresStores.open(postgres, deadline);
         }
         if (database instanceof StateDatabase.Sqlite sqlite) {
             Schema.migrate(sqlite.file());
-            log.info("Keeping rate limits in the SQLite file {}", sqlite.file().path());
+            log.info("Keeping rate limits in {}", sqlite);
             return new SqliteLimitStore(sqlite.file().busyTimeout(deadline));
         }
         log.info("Keeping rate limits in memory; a restart loses them, and instances do not share them");

@@ -22,11 +22,13 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.NoneNestedConditions;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
@@ -42,17 +44,36 @@ public final class RateLimitPolicyAutoConfiguration {
 
     private static final Logger log = LoggerFactory.getLogger(RateLimitPolicyAutoConfiguration.class);
 
+    /** Unless the application has a store of its own. */
+    private static final String OUR_STORE = "rateLimitStore";
+
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(JdbcAggregateTemplate.class)
     @ConditionalOnProperty(name = "ratelimit.changes.enabled", matchIfMissing = true)
-    @ConditionalOnBean(name = "rateLimitStore")
     @Conditional(StoredConfiguration.OnDatabase.class)
     static class StoredConfiguration {
 
-        /** A store in memory has no tables. */
-        static final class OnDatabase extends NoneNestedConditions {
+        /** A store in memory, and one of the application, have no tables for them. */
+        static final class OnDatabase extends AnyNestedCondition {
 
             OnDatabase() {
+                super(ConfigurationPhase.REGISTER_BEAN);
+            }
+
+            @ConditionalOnBean(name = OUR_STORE)
+            @Conditional(NotInMemory.class)
+            static final class OfCounts {}
+
+            @ConditionalOnProperty(name = "ratelimit.policy.store", havingValue = "sqlite")
+            static final class OnSqlite {}
+
+            @ConditionalOnProperty(name = "ratelimit.policy.store", havingValue = "postgresql")
+            static final class OnPostgres {}
+        }
+
+        static final class NotInMemory extends NoneNestedConditions {
+
+            NotInMemory() {
                 super(ConfigurationPhase.REGISTER_BEAN);
             }
 
@@ -61,8 +82,14 @@ public final class RateLimitPolicyAutoConfiguration {
         }
 
         @Bean
-        PolicyConnections rateLimitPolicyConnections(StateDatabase database, LimitStore migrated) {
-            return PolicyConnections.open(database);
+        @DependsOnDatabaseInitialization
+        PolicyConnections rateLimitPolicyConnections(DatabaseChoice choice, LimitStore migrated, BeanFactory beans) {
+            StateDatabase counts = beans.containsBean(OUR_STORE) ? choice.state() : null;
+            StateDatabase policies = choice.policies(counts);
+            if (policies != counts) {
+                log.info("Keeping limits and rules that are changed at run time in {}", policies);
+            }
+            return new PolicyConnections(policies, counts);
         }
 
         @Bean
@@ -77,8 +104,11 @@ public final class RateLimitPolicyAutoConfiguration {
             StoredPolicies.Options options = InvalidPropertyException.under(
                     "ratelimit.changes.",
                     () -> new StoredPolicies.Options(
-                            changes.pollInterval(), changes.listen(), forgetting(limiter), InstantSource.system()));
-            return new StoredPolicies(connections.database(), configuration, options);
+                            changes.pollInterval(),
+                            changes.listen() && connections.canListen(),
+                            forgetting(limiter),
+                            InstantSource.system()));
+            return new StoredPolicies(connections.database(), connections.counting(), configuration, options);
         }
 
         /** Discards cached decisions of this process when limits are changed or reset. */

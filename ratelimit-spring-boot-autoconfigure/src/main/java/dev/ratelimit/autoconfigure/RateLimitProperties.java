@@ -26,6 +26,7 @@ import org.springframework.boot.context.properties.bind.Name;
  * @param tiers the tiers of callers, and their quotas
  * @param apiKeys the API keys that callers may send
  * @param changes limits and rules that are changed in the database while the application runs
+ * @param policy where limits, rules, quotas and API keys are kept that are defined while the application runs
  * @param onFailure the failure policy for rules that do not set one: local decides in this
  *     instance by the same limits, open lets requests pass, closed rejects them
  * @param instances how many instances share the store; while it is unavailable, each grants its share of a limit
@@ -47,6 +48,7 @@ record RateLimitProperties(
         @DefaultValue TiersSpec tiers,
         @DefaultValue ApiKeysSpec apiKeys,
         @DefaultValue Changes changes,
+        @DefaultValue PolicySpec policy,
         @DefaultValue("local") FailurePolicy onFailure,
         @DefaultValue("1") int instances,
         @DefaultValue Identity identity,
@@ -225,6 +227,20 @@ record RateLimitProperties(
             @DefaultValue("true") boolean listen) {}
 
     /**
+     * Where limits, rules, quotas and API keys are kept that are defined while the application runs.
+     *
+     * @param store the database with their tables; by default the one with the counts
+     */
+    record PolicySpec(@DefaultValue("auto") PolicyStore store) {}
+
+    /** The databases for limits, rules, quotas and API keys. */
+    enum PolicyStore {
+        AUTO,
+        SQLITE,
+        POSTGRESQL
+    }
+
+    /**
      * How clients are identified.
      *
      * @param trustedProxies addresses and ranges whose X-Forwarded-For and Forwarded headers are trusted
@@ -301,11 +317,12 @@ record RateLimitProperties(
     /**
      * The PostgreSQL database.
      *
-     * @param url the JDBC URL of the database; without one, the database of the application
+     * @param url the JDBC URL of the database; without one, the DataSource of the application is used
      * @param username the user, if the URL names none
      * @param password the password, if the URL names none
      * @param schema the schema of the tables; it is created if it does not exist
      * @param poolSize how many connections to keep, apart from those of the application
+     * @param pooler whether a proxy between the application and the database pools connections by transaction
      * @param synchronousCommit off answers before a decision is on disk; a crash of the database may lose the last ones
      */
     record Postgresql(
@@ -314,12 +331,25 @@ record RateLimitProperties(
             @Nullable String password,
             @DefaultValue("public") String schema,
             @DefaultValue("4") int poolSize,
+            @DefaultValue("auto") Pooler pooler,
             @DefaultValue("on") SynchronousCommit synchronousCommit) {
 
         /** Keeps the password out of logs. */
         @Override
         public String toString() {
             return "Postgresql[schema=" + schema + "]";
+        }
+    }
+
+    /** Whether a proxy pools connections to PostgreSQL by transaction. */
+    enum Pooler {
+        AUTO,
+        NONE,
+        TRANSACTION;
+
+        /** As it is written in configuration. */
+        String keyword() {
+            return name().toLowerCase(Locale.ROOT);
         }
     }
 

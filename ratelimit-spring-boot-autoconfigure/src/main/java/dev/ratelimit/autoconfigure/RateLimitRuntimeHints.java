@@ -1,12 +1,16 @@
 package dev.ratelimit.autoconfigure;
 
+import java.sql.Connection;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
-/** The hints for a native image: the migrations are resources, and expressions call methods of the request. */
+/**
+ * The hints for a native image: the migrations are resources, expressions call methods of the request, and borrowed
+ * connections are proxies.
+ */
 final class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
 
     /** The types of {@code #request} and {@code #principal}: on Tomcat, and behind Spring Security. */
@@ -23,6 +27,7 @@ final class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
     @Override
     public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
         hints.resources().registerPattern("dev/ratelimit/schema/*/*.sql");
+        hints.proxies().registerJdkProxy(Connection.class);
         for (String type : SEEN_BY_EXPRESSIONS) {
             hints.reflection().registerTypeIfPresent(classLoader, type, MemberCategory.INVOKE_PUBLIC_METHODS);
         }

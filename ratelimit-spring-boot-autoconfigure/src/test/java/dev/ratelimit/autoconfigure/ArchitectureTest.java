@@ -52,7 +52,8 @@ class ArchitectureTest {
                             "dev.ratelimit.gate",
                             "dev.ratelimit.web",
                             "dev.ratelimit.web.servlet"),
-            "dev.ratelimit.metrics", List.of("dev.ratelimit"));
+            "dev.ratelimit.metrics", List.of("dev.ratelimit"),
+            "dev.ratelimit.connection", List.of("dev.ratelimit.store", "dev.ratelimit.store.jdbc"));
 
     @ArchTest
     static void everyPackageIsToldWhatItMayImport(JavaClasses classes) {
@@ -129,6 +130,8 @@ class ArchitectureTest {
             .haveSimpleNameNotEndingWith("AutoConfiguration")
             .and()
             .doNotHaveSimpleName("package-info")
+            .and()
+            .areNotAnnotations()
             .should()
             .bePackagePrivate();
 }

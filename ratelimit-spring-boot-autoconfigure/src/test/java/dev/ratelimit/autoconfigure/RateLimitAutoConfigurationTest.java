@@ -43,7 +43,6 @@ import org.springframework.context.annotation.Configuration;
 class RateLimitAutoConfigurationTest {
 
     private static final AutoConfigurations OURS = AutoConfigurations.of(
-            ApplicationDatabaseAutoConfiguration.class,
             RateLimitAutoConfiguration.class,
             RateLimitPolicyAutoConfiguration.class,
             RateLimitMetricsAutoConfiguration.class,
@@ -314,7 +313,13 @@ class RateLimitAutoConfigurationTest {
                         + " Write a time from 1ms to 3660d, such as 10m.",
                 "ratelimit.store.type=postgresql | ratelimit.store.postgresql.url | missing |"
                         + " Write the JDBC URL of the database, such as jdbc:postgresql://localhost/app:"
-                        + " the application has no PostgreSQL data source whose address is known.",
+                        + " the application has no DataSource.",
+                "ratelimit.store.postgresql.username=limiter | ratelimit.store.postgresql.username | 'limiter' |"
+                        + " Set ratelimit.store.postgresql.url, too, or leave this out:"
+                        + " a DataSource of the application has its own user and password.",
+                "ratelimit.store.postgresql.password=SECRET | ratelimit.store.postgresql.password | '******' |"
+                        + " Set ratelimit.store.postgresql.url, too, or leave this out:"
+                        + " a DataSource of the application has its own user and password.",
             },
             quoteCharacter = '\u0000')
     void mistakeStopsTheStartAndSaysWhatToWriteInstead(String setting, String property, String value, String action) {

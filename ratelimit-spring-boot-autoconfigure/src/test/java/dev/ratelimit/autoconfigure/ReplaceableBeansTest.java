@@ -31,8 +31,7 @@ class ReplaceableBeansTest {
 
     /** Beans that do not, and why. */
     private static final Map<String, String> REASONS = Map.of(
-            "rateLimitApplicationDatabase", "tells what the DataSource of the application is; that is replaced",
-            "rateLimitStateDatabase", "tells what ratelimit.store says; that is changed",
+            "rateLimitDatabaseChoice", "tells what ratelimit.store and the DataSource say; these are changed",
             "rateLimitPolicyConnections", "belongs to rateLimitPolicies; that is replaced");
 
     /** A bean that is there instead of another. */

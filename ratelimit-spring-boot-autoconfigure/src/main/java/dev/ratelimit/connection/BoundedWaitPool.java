@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.connection;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
@@ -10,19 +10,27 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
 
 /**
  * A pool that gives a connection soon or not at all. HikariCP waits for at least 250 ms for a connection that has to be
  * opened first, which is longer than a request may be kept; meanwhile it goes on opening one in the background.
  */
-final class BoundedWaitPool extends HikariDataSource {
+final class BoundedWaitPool extends HikariDataSource implements LimiterConnections {
 
     private static final long STEP_MILLIS = 5;
 
     /** The shortest that HikariCP takes. Without it, a database that is silent keeps a request for five seconds. */
     private static final long VALIDATION_MILLIS = 250;
 
+    private enum Preparing {
+        AS_CONFIGURED,
+        AT_ONCE,
+        NEVER
+    }
+
     private volatile @Nullable Duration deadline;
+    private volatile Preparing preparing = Preparing.AS_CONFIGURED;
 
     BoundedWaitPool(HikariConfig config) {
         super(briefly(config));
@@ -33,13 +41,43 @@ final class BoundedWaitPool extends HikariDataSource {
         return config;
     }
 
-    /** From here on, nobody waits longer than that; before, at the start of the application, there is time. */
-    void setDeadline(Duration time) {
+    @Override
+    public void setDeadline(Duration time) {
         deadline = time;
     }
 
     @Override
+    public boolean mayBeHeld() {
+        return true;
+    }
+
+    @Override
+    public void prepareAtOnce() {
+        preparing = Preparing.AT_ONCE;
+    }
+
+    @Override
+    public void neverPrepare() {
+        preparing = Preparing.NEVER;
+    }
+
+    @Override
     public Connection getConnection() throws SQLException {
+        Connection connection = takeConnection();
+        Preparing now = preparing;
+        PGConnection driver = now == Preparing.AS_CONFIGURED ? null : PostgresDriver.behind(connection);
+        if (driver == null) {
+            return connection;
+        }
+        if (now == Preparing.NEVER) {
+            driver.setPrepareThreshold(0);
+        } else if (driver.getPrepareThreshold() == PostgresDriver.DEFAULT_PREPARE_THRESHOLD) {
+            driver.setPrepareThreshold(1);
+        }
+        return connection;
+    }
+
+    private Connection takeConnection() throws SQLException {
         Duration time = deadline;
         if (time == null || !(getHikariPoolMXBean() instanceof HikariPool pool)) {
             return super.getConnection();
@@ -50,12 +88,9 @@ final class BoundedWaitPool extends HikariDataSource {
         return pool.getConnection(Math.max(1, TimeUnit.NANOSECONDS.toMillis(until - System.nanoTime())));
     }
 
-    /**
-     * Opens all connections, and does the work once with each: all others are held meanwhile. No deadline applies to that.
-     *
-     * @param end when to leave the rest of them, in the time of {@link System#nanoTime()}
-     */
-    void onEachConnection(Runnable work, long end) throws SQLException {
+    /** All others are held meanwhile. No deadline applies to that. */
+    @Override
+    public void onEachConnection(Runnable work, long end) throws SQLException {
         Duration time = deadline;
         deadline = null;
         ArrayDeque<Connection> held = new ArrayDeque<>();

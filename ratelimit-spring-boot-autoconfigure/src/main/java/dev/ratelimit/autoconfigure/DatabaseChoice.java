@@ -1,0 +1,112 @@
+package dev.ratelimit.autoconfigure;
+
+import dev.ratelimit.autoconfigure.RateLimitProperties.PolicyStore;
+import dev.ratelimit.autoconfigure.RateLimitProperties.Postgresql;
+import dev.ratelimit.autoconfigure.RateLimitProperties.Sqlite;
+import dev.ratelimit.connection.ApplicationDataSource;
+import dev.ratelimit.connection.PostgresSource;
+import dev.ratelimit.store.jdbc.DatabaseProduct;
+import dev.ratelimit.store.sqlite.SqliteFile;
+import java.nio.file.Path;
+import java.util.function.Supplier;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Chooses where counts, limits and rules are kept. A file is chosen by itself only where that cannot surprise: without any database of the application, or
+ * beside one that is a file, too. In all other cases instances that seem to share a database would count by themselves.
+ */
+final class DatabaseChoice {
+
+    private final RateLimitProperties.Store store;
+    private final PolicyStore policies;
+    private final Supplier<@Nullable DataSource> application;
+    private @Nullable StateDatabase state;
+
+    /**
+     * @param application the data source of the application; asked for only if it is needed
+     */
+    DatabaseChoice(RateLimitProperties properties, Supplier<@Nullable DataSource> application) {
+        this.store = properties.store();
+        this.policies = properties.policy().store();
+        this.application = application;
+    }
+
+    /** For counts. */
+    synchronized StateDatabase state() {
+        if (state == null) {
+            refuseUserWithoutUrl();
+            state = switch (store.type()) {
+                case MEMORY -> new StateDatabase.Memory();
+                case SQLITE -> sqlite();
+                case POSTGRESQL -> postgres();
+                case AUTO -> auto();
+            };
+        }
+        return state;
+    }
+
+    /**
+     * For limits and rules.
+     *
+     * @param counts where counts are; {@code null} if the application keeps them
+     */
+    StateDatabase policies(@Nullable StateDatabase counts) {
+        return switch (policies) {
+            case AUTO -> counts == null ? state() : counts;
+            case SQLITE -> counts instanceof StateDatabase.Sqlite ? counts : sqlite();
+            case POSTGRESQL -> counts instanceof PostgresDatabase ? counts : postgres();
+        };
+    }
+
+    private StateDatabase auto() {
+        if (store.postgresql().url() != null) {
+            return postgres();
+        }
+        DataSource dataSource = application.get();
+        return dataSource == null || ApplicationDataSource.product(dataSource) == DatabaseProduct.SQLITE
+                ? sqlite()
+                : new PostgresDatabase(new PostgresSource.Application(dataSource), store.postgresql());
+    }
+
+    private PostgresDatabase postgres() {
+        Postgresql settings = store.postgresql();
+        String url = settings.url();
+        if (url != null) {
+            return new PostgresDatabase(
+                    new PostgresSource.Address(url, settings.username(), settings.password()), settings);
+        }
+        DataSource dataSource = application.get();
+        if (dataSource == null) {
+            throw new InvalidPropertyException(
+                    "ratelimit.store.postgresql.url",
+                    null,
+                    "write the JDBC URL of the database, such as jdbc:postgresql://localhost/app:"
+                            + " the application has no DataSource");
+        }
+        return new PostgresDatabase(new PostgresSource.Application(dataSource), settings);
+    }
+
+    private StateDatabase sqlite() {
+        Sqlite settings = store.sqlite();
+        return new StateDatabase.Sqlite(SqliteFile.at(Path.of(settings.path())).synchronous(settings.synchronous()));
+    }
+
+    private void refuseUserWithoutUrl() {
+        Postgresql settings = store.postgresql();
+        if (settings.url() == null && settings.username() != null) {
+            throw withoutUrl("username", settings.username());
+        }
+        if (settings.url() == null && settings.password() != null) {
+            throw withoutUrl("password", "******");
+        }
+    }
+
+    private static InvalidPropertyException withoutUrl(String property, @Nullable String shown) {
+        return new InvalidPropertyException(
+                "ratelimit.store.postgresql." + property,
+                shown,
+                "set ratelimit.store.postgresql.url, too, or leave this out:"
+                        + " a DataSource of the application has its own user and password");
+    }
+}

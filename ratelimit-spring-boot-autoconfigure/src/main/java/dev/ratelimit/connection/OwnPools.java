@@ -1,0 +1,115 @@
+package dev.ratelimit.connection;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariCredentialsProvider;
+import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.pool.HikariPool.PoolInitializationException;
+import com.zaxxer.hikari.util.Credentials;
+import dev.ratelimit.store.LimitStoreException;
+import javax.sql.DataSource;
+
+/** Opens pools of the limiter's own, so that it never takes connections of the application. */
+final class OwnPools {
+
+    private static final String APPLICATION_NAME = "ApplicationName";
+
+    private OwnPools() {}
+
+    static LimiterConnections to(PostgresSource.Address address, String name, int idle, int most) {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(address.url());
+        config.setUsername(address.username());
+        config.setPassword(address.password());
+        config.addDataSourceProperty(APPLICATION_NAME, "ratelimit");
+        return open(config, name, idle, most);
+    }
+
+    /** Takes connections from a data source that opens each anew. */
+    static LimiterConnections over(DataSource dataSource, String name, int idle, int most) {
+        HikariConfig config = new HikariConfig();
+        config.setDataSource(dataSource);
+        return open(config, name, idle, most);
+    }
+
+    /**
+     * Makes connections as the application's pool does: with its driver, properties and credentials. Settings that are about
+     * the pool itself, or about work of the application, are not copied.
+     */
+    static LimiterConnections like(DataSource dataSource, String name, int idle, int most) {
+        HikariDataSource pool = pool(dataSource);
+        HikariConfig defaults = new HikariConfig();
+        HikariConfig config = new HikariConfig();
+        pool.copyStateTo(config);
+        config.setIdleTimeout(defaults.getIdleTimeout());
+        config.setLeakDetectionThreshold(0);
+        config.setInitializationFailTimeout(defaults.getInitializationFailTimeout());
+        config.setAutoCommit(true);
+        config.setReadOnly(false);
+        config.setTransactionIsolation(null);
+        config.setIsolateInternalQueries(false);
+        config.setRegisterMbeans(false);
+        config.setAllowPoolSuspension(false);
+        config.setThreadFactory(null);
+        config.setScheduledExecutor(null);
+        withoutMetrics(config);
+        if (config.getJdbcUrl() != null) {
+            config.setJdbcUrl(named(config.getJdbcUrl(), config));
+        }
+        config.setCredentialsProvider(() -> credentials(pool(dataSource)));
+        return open(config, name, idle, most);
+    }
+
+    /** One of the two is not set, and neither may be set beside the other. */
+    private static void withoutMetrics(HikariConfig config) {
+        if (config.getMetricsTrackerFactory() != null) {
+            config.setMetricsTrackerFactory(null);
+        }
+        if (config.getMetricRegistry() != null) {
+            config.setMetricRegistry(null);
+        }
+        if (config.getHealthCheckRegistry() != null) {
+            config.setHealthCheckRegistry(null);
+        }
+    }
+
+    /** In the address, since the properties are the same object as those of the application. */
+    private static String named(String url, HikariConfig config) {
+        return !url.startsWith("jdbc:postgresql:")
+                        || url.contains(APPLICATION_NAME)
+                        || config.getDataSourceProperties().containsKey(APPLICATION_NAME)
+                ? url
+                : url + (url.contains("?") ? "&" : "?") + APPLICATION_NAME + "=ratelimit";
+    }
+
+    /** Unwrapped for each new connection: behind a proxy of a refreshed scope there may be another pool by then. */
+    private static HikariDataSource pool(DataSource dataSource) {
+        HikariDataSource pool = ApplicationDataSource.hikari(dataSource);
+        if (pool == null) {
+            throw new IllegalStateException("the DataSource of the application was a HikariCP pool, and no longer is");
+        }
+        return pool;
+    }
+
+    /** Those of this moment, as HikariCP itself reads them: some are valid for a quarter of an hour. */
+    private static Credentials credentials(HikariDataSource pool) {
+        HikariCredentialsProvider provider = pool.getCredentialsProvider();
+        if (provider != null) {
+            return provider.getCredentials();
+        }
+        return Boolean.getBoolean("com.zaxxer.hikari.legacy.supportUserPassDataSourceOverride")
+                ? Credentials.of(pool.getUsername(), pool.getPassword())
+                : pool.getCredentials();
+    }
+
+    private static LimiterConnections open(HikariConfig config, String name, int idle, int most) {
+        config.setPoolName(name);
+        config.setMaximumPoolSize(most);
+        config.setMinimumIdle(idle);
+        config.setConnectionTimeout(PostgresSource.WAIT_AT_START.toMillis());
+        try {
+            return new BoundedWaitPool(config);
+        } catch (PoolInitializationException e) {
+            throw new LimitStoreException("PostgreSQL cannot be reached (" + e.getMessage() + ")", e);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package dev.ratelimit.connection;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import javax.sql.DataSource;
+import org.postgresql.PGConnection;
+
+/**
+ * Recognises a proxy that gives each transaction another connection of the server, such as PgBouncer in transaction mode. Behind it,
+ * prepared statements and LISTEN stay on connections that others use next.
+ *
+ * <ol>
+ *   <li>A server tells each client the number of its process, for cancelling. A proxy that shares server connections has to make
+ *       up a number of its own. So if the number is true, there is no such proxy.
+ *   <li>Otherwise there may be one, or one that pools by session. Then two connections are opened. If both are served by
+ *       the same process, or one of them by two processes in turn, connections are shared.
+ * </ol>
+ */
+public final class TransactionPooler {
+
+    private static final int ROUNDS = 5;
+
+    /** Process numbers are used again; together with its start a process has no double. */
+    private static final String PROCESS =
+            "SELECT pid || ' since ' || backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()";
+
+    private TransactionPooler() {}
+
+    public static boolean isRuledOut(DataSource dataSource) throws SQLException {
+        try (Connection connection = dataSource.getConnection()) {
+            PGConnection driver = PostgresDriver.behind(connection);
+            return driver != null
+                    && text(connection, "SELECT pg_backend_pid()").equals(Integer.toString(driver.getBackendPID()));
+        }
+    }
+
+    /**
+     * @param dataSource has two connections
+     */
+    public static boolean isFound(DataSource dataSource) throws SQLException {
+        try (Connection first = dataSource.getConnection();
+                Connection second = dataSource.getConnection()) {
+            for (int round = 0; round < ROUNDS; round++) {
+                if (areShared(first, second)) {
+                    return true;
+                }
+            }
+            return false;
+        }
+    }
+
+    /** Asks the first again only if the second has another process: in a pool of one, it would wait for the second. */
+    private static boolean areShared(Connection first, Connection second) throws SQLException {
+        String before = text(first, PROCESS);
+        second.setAutoCommit(false);
+        try {
+            return text(second, PROCESS).equals(before) || !text(first, PROCESS).equals(before);
+        } finally {
+            second.rollback();
+            second.setAutoCommit(true);
+        }
+    }
+
+    private static String text(Connection connection, String query) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(query)) {
+            row.next();
+            return row.getString(1);
+        }
+    }
+}

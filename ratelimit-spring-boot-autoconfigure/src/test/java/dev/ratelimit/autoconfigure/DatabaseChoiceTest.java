@@ -1,0 +1,439 @@
+package dev.ratelimit.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.ratelimit.Outcome;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Subject;
+import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.MemoryLimitStore;
+import dev.ratelimit.store.sqlite.SqliteLimitStore;
+import dev.ratelimit.testing.postgres.TestPostgres;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.Driver;
+import java.sql.DriverManager;
+import java.sql.DriverPropertyInfo;
+import java.sql.SQLException;
+import java.util.Map;
+import java.util.Properties;
+import java.util.function.Supplier;
+import java.util.logging.Logger;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.apache.commons.dbcp2.BasicDataSource;
+import org.h2.jdbcx.JdbcDataSource;
+import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.postgresql.ds.PGSimpleDataSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+import org.sqlite.SQLiteDataSource;
+
+/** Which database keeps the limits of an application, by the data sources that it has. */
+@ExtendWith(OutputCaptureExtension.class)
+class DatabaseChoiceTest {
+
+    private static final String URL = TestPostgres.instance().jdbcUrl();
+
+    @TempDir
+    Path folder;
+
+    private final String schema = TestPostgres.instance().freshSchema();
+
+    private ApplicationContextRunner application() {
+        return new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(RateLimitAutoConfiguration.class))
+                .withPropertyValues(
+                        "ratelimit.store.postgresql.schema=" + schema,
+                        "ratelimit.store.sqlite.path=" + folder.resolve("ratelimit.db"),
+                        "ratelimit.store.deadline=10s",
+                        "ratelimit.limits.calls.algorithm=fixed-window",
+                        "ratelimit.limits.calls.max-requests=10",
+                        "ratelimit.limits.calls.window=3660d");
+    }
+
+    // PostgreSQL, whatever the way to it
+
+    static Stream<Named<Supplier<DataSource>>> postgres() {
+        return Stream.of(
+                Named.of("HikariCP with an address", () -> hikari(URL)),
+                Named.of("HikariCP with a class", DatabaseChoiceTest::hikariWithAClass),
+                Named.of("HikariCP with a data source", DatabaseChoiceTest::hikariOverADataSource),
+                Named.of("HikariCP with a wrapping driver", DatabaseChoiceTest::hikariWithAWrappingDriver),
+                Named.of("a wrapper that hides HikariCP", () -> new Opaque(hikari(URL))),
+                Named.of("PGSimpleDataSource", DatabaseChoiceTest::simple),
+                Named.of("DriverManagerDataSource", () -> new DriverManagerDataSource(URL)),
+                Named.of("DBCP", DatabaseChoiceTest::dbcp),
+                Named.of("a lazy proxy", () -> new LazyConnectionDataSourceProxy(dbcp())));
+    }
+
+    private static HikariDataSource hikari(String url) {
+        HikariDataSource pool = new HikariDataSource();
+        pool.setJdbcUrl(url);
+        pool.setMaximumPoolSize(2);
+        return pool;
+    }
+
+    private static DataSource hikariWithAClass() {
+        HikariDataSource pool = new HikariDataSource();
+        pool.setDataSourceClassName(PGSimpleDataSource.class.getName());
+        pool.addDataSourceProperty("url", URL);
+        pool.setMaximumPoolSize(2);
+        return pool;
+    }
+
+    private static DataSource hikariOverADataSource() {
+        HikariDataSource pool = new HikariDataSource();
+        pool.setDataSource(new Opaque(simple()));
+        pool.setMaximumPoolSize(2);
+        return pool;
+    }
+
+    private static DataSource hikariWithAWrappingDriver() {
+        HikariDataSource pool = hikari(WrappingDriver.PREFIX + URL);
+        pool.setDriverClassName(WrappingDriver.class.getName());
+        return pool;
+    }
+
+    private static PGSimpleDataSource simple() {
+        PGSimpleDataSource dataSource = new PGSimpleDataSource();
+        dataSource.setUrl(URL);
+        return dataSource;
+    }
+
+    private static BasicDataSource dbcp() {
+        BasicDataSource pool = new BasicDataSource();
+        pool.setUrl(URL);
+        pool.setMaxTotal(8);
+        return pool;
+    }
+
+    /** As wrappers are that measure or log. */
+    private static final class Opaque extends DelegatingDataSource {
+
+        private Opaque(DataSource target) {
+            super(target);
+        }
+
+        @Override
+        public boolean isWrapperFor(Class<?> type) {
+            return false;
+        }
+    }
+
+    /** As drivers are that log, or find the right server, before they call another driver. */
+    public static final class WrappingDriver implements Driver {
+
+        static final String PREFIX = "jdbc:wrapping:";
+
+        @Override
+        public Connection connect(String url, Properties info) throws SQLException {
+            return acceptsURL(url) ? DriverManager.getConnection(url.substring(PREFIX.length()), info) : null;
+        }
+
+        @Override
+        public boolean acceptsURL(String url) {
+            return url.startsWith(PREFIX);
+        }
+
+        @Override
+        public DriverPropertyInfo[] getPropertyInfo(String url, Properties info) {
+            return new DriverPropertyInfo[0];
+        }
+
+        @Override
+        public int getMajorVersion() {
+            return 1;
+        }
+
+        @Override
+        public int getMinorVersion() {
+            return 0;
+        }
+
+        @Override
+        public boolean jdbcCompliant() {
+            return false;
+        }
+
+        @Override
+        public Logger getParentLogger() {
+            return Logger.getGlobal();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("postgres")
+    void postgresIsRecognisedWhateverTheDataSource(Supplier<DataSource> dataSource) {
+        application().withBean(DataSource.class, dataSource).run(context -> {
+            assertThat(context).hasNotFailed();
+            assertStateIsInPostgres(context.getBean(RateLimiter.class));
+        });
+    }
+
+    private void assertStateIsInPostgres(RateLimiter limiter) {
+        assertThat(limiter.decide(Subject.user("alice"), "calls").outcome()).isEqualTo(Outcome.ALLOWED);
+        assertThat(folder.resolve("ratelimit.db")).doesNotExist();
+        assertThat(new JdbcTemplate(simple())
+                        .queryForObject(
+                                "SELECT request_count FROM " + schema + ".rate_limits WHERE user_id = 'user:alice'",
+                                Long.class))
+                .isEqualTo(1);
+    }
+
+    /** A decision must not end the transaction of the application, nor be rolled back with it. */
+    @Test
+    void decisionDoesNotJoinATransactionOfTheApplication() {
+        DataSource pool = dbcp();
+        DataSource joining = new TransactionAwareDataSourceProxy(pool);
+        JdbcTemplate template = new JdbcTemplate(joining);
+        template.execute("CREATE SCHEMA " + schema);
+        template.execute("CREATE TABLE " + schema + ".notes (text text)");
+        application().withBean(DataSource.class, () -> joining).run(context -> {
+            RateLimiter limiter = context.getBean(RateLimiter.class);
+            new TransactionTemplate(new JdbcTransactionManager(pool)).executeWithoutResult(status -> {
+                template.update("INSERT INTO " + schema + ".notes VALUES ('rolled back')");
+                assertStateIsInPostgres(limiter);
+                status.setRollbackOnly();
+            });
+
+            assertThat(template.queryForObject("SELECT count(*) FROM " + schema + ".notes", Long.class))
+                    .isZero();
+            assertThat(limiter.decide(Subject.user("alice"), "calls").remaining())
+                    .isEqualTo(8);
+        });
+    }
+
+    @ParameterizedTest
+    @CsvSource({"auto, true", "none, true", "transaction, false"})
+    void poolerIsTheOneThatIsNamed(String pooler, boolean canListen, CapturedOutput output) {
+        application()
+                .withConfiguration(AutoConfigurations.of(RateLimitPolicyAutoConfiguration.class))
+                .withBean(DataSource.class, () -> hikari(URL))
+                .withPropertyValues("ratelimit.store.postgresql.pooler=" + pooler)
+                .run(context -> {
+                    assertThat(context.getBean(PolicyConnections.class).canListen())
+                            .isEqualTo(canListen);
+                    assertThat(output.getAll()
+                                    .contains("Using PostgreSQL behind a transaction pooler"
+                                            + " (ratelimit.store.postgresql.pooler: transaction)"))
+                            .isNotEqualTo(canListen);
+                    assertStateIsInPostgres(context.getBean(RateLimiter.class));
+                });
+    }
+
+    /** A connection of the application is not held all the time. */
+    @Test
+    void changesAreNotListenedForOnABorrowedConnection() {
+        application()
+                .withConfiguration(AutoConfigurations.of(RateLimitPolicyAutoConfiguration.class))
+                .withBean(DataSource.class, DatabaseChoiceTest::dbcp)
+                .run(context -> {
+                    assertThat(context.getBean(PolicyConnections.class).canListen())
+                            .isFalse();
+                    assertStateIsInPostgres(context.getBean(RateLimiter.class));
+                });
+    }
+
+    // Several
+
+    @Configuration(proxyBeanMethods = false)
+    static class Two {
+
+        @Bean
+        DataSource orders() {
+            return simple();
+        }
+
+        @Bean
+        DataSource reports() {
+            return h2();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OneOfTwoIsMarked {
+
+        @Bean
+        @RateLimitDataSource
+        DataSource orders() {
+            return simple();
+        }
+
+        @Bean
+        @Primary
+        DataSource reports() {
+            return h2();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OneOfTwoIsPrimary {
+
+        @Bean
+        @Primary
+        DataSource orders() {
+            return simple();
+        }
+
+        @Bean
+        DataSource reports() {
+            return h2();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class BothAreMarked {
+
+        @Bean
+        @RateLimitDataSource
+        DataSource orders() {
+            return simple();
+        }
+
+        @Bean
+        @RateLimitDataSource
+        DataSource reports() {
+            return simple();
+        }
+    }
+
+    @Test
+    void severalDataSourcesStopTheStartUnlessOneIsMarkedOrPrimary() {
+        assertThatStartFails(
+                application().withUserConfiguration(Two.class),
+                "your application has several DataSources, and none is primary: [orders, reports]");
+        assertThatStartFails(
+                application().withUserConfiguration(Two.class).withPropertyValues("ratelimit.store.type=postgresql"),
+                "your application has several DataSources, and none is primary: [orders, reports]");
+        assertThatStartFails(
+                application().withUserConfiguration(BothAreMarked.class),
+                "several DataSources have the annotation @RateLimitDataSource: [orders, reports]");
+        application()
+                .withUserConfiguration(OneOfTwoIsMarked.class)
+                .run(context -> assertStateIsInPostgres(context.getBean(RateLimiter.class)));
+    }
+
+    @Test
+    void primaryDataSourceIsTheOneOfTheApplication() {
+        application()
+                .withUserConfiguration(OneOfTwoIsPrimary.class)
+                .run(context -> assertStateIsInPostgres(context.getBean(RateLimiter.class)));
+    }
+
+    @Test
+    void dataSourceThatLeadsToSeveralDatabasesStopsTheStart() {
+        AbstractRoutingDataSource routing = new AbstractRoutingDataSource() {
+            @Override
+            protected Object determineCurrentLookupKey() {
+                return "tenant";
+            }
+        };
+        routing.setTargetDataSources(Map.of("tenant", simple()));
+        assertThatStartFails(
+                application().withBean(DataSource.class, () -> routing),
+                "leads to several databases. Each would have its own count.");
+    }
+
+    // Other databases
+
+    private static JdbcDataSource h2() {
+        JdbcDataSource dataSource = new JdbcDataSource();
+        dataSource.setUrl("jdbc:h2:mem:app;DB_CLOSE_DELAY=-1");
+        return dataSource;
+    }
+
+    @Test
+    void databaseOfAnotherProductStopsTheStartInsteadOfBeingIgnored() {
+        ApplicationContextRunner onH2 = application().withBean(DataSource.class, DatabaseChoiceTest::h2);
+        assertThatStartFails(onH2, "the DataSource of your application leads to an unsupported database H2 ");
+        assertThatStartFails(onH2.withPropertyValues("ratelimit.store.type=postgresql"), "unsupported database H2 ");
+    }
+
+    @Test
+    void databaseOfAnotherProductIsLeftAloneIfTheStoreIsNamed() {
+        ApplicationContextRunner onH2 = application().withBean(DataSource.class, DatabaseChoiceTest::h2);
+        onH2.withPropertyValues("ratelimit.store.postgresql.url=" + URL)
+                .run(context -> assertStateIsInPostgres(context.getBean(RateLimiter.class)));
+        onH2.withPropertyValues("ratelimit.store.type=memory")
+                .run(context -> assertThat(context).hasSingleBean(MemoryLimitStore.class));
+        onH2.withPropertyValues("ratelimit.store.type=sqlite")
+                .run(context -> assertThat(context).hasSingleBean(SqliteLimitStore.class));
+        onH2.withBean(LimitStore.class, MemoryLimitStore::new)
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void applicationOnSqliteHasTheFileByDefault() {
+        SQLiteDataSource own = new SQLiteDataSource();
+        own.setUrl("jdbc:sqlite:" + folder.resolve("app.db"));
+        application().withBean(DataSource.class, () -> own).run(context -> {
+            assertThat(context).hasSingleBean(SqliteLimitStore.class);
+            assertThat(folder.resolve("ratelimit.db")).exists();
+        });
+    }
+
+    // Databases that are down
+
+    private static final String NOBODY_LISTENS = "jdbc:postgresql://127.0.0.1:1/none";
+
+    @Test
+    void databaseThatIsDownIsPostgresIfItsDriverSaysSo() {
+        PGSimpleDataSource down = new PGSimpleDataSource();
+        down.setUrl(NOBODY_LISTENS);
+        for (DataSource dataSource : new DataSource[] {down, hikari(NOBODY_LISTENS)}) {
+            application().withBean(DataSource.class, () -> dataSource).run(context -> {
+                FailureAnalysis analysis = new StoreFailureAnalyzer().analyze(context.getStartupFailure());
+                assertThat(analysis).isNotNull();
+                assertThat(analysis.getDescription()).contains("PostgreSQL cannot be reached", "127.0.0.1:1");
+            });
+        }
+    }
+
+    @Test
+    void databaseThatIsDownAndMayBeAnyStopsTheStart() {
+        assertThatStartFails(
+                application().withBean(DataSource.class, () -> new DriverManagerDataSource(NOBODY_LISTENS)),
+                "the DataSource of your application (" + DriverManagerDataSource.class.getName()
+                        + ") could not be asked which database it leads to: Connection to 127.0.0.1:1 refused.");
+        assertThat(folder.resolve("ratelimit.db")).doesNotExist();
+    }
+
+    private static void assertThatStartFails(ApplicationContextRunner application, String problem) {
+        application.run(context -> {
+            assertThat(context).hasFailed();
+            FailureAnalysis analysis = new DataSourceFailureAnalyzer().analyze(context.getStartupFailure());
+            assertThat(analysis).isNotNull();
+            assertThat(analysis.getDescription())
+                    .startsWith("No database for rate limits: ")
+                    .contains(problem);
+            assertThat(analysis.getAction())
+                    .contains(
+                            "@RateLimitDataSource",
+                            "set ratelimit.store.postgresql.url",
+                            "set ratelimit.store.type to sqlite",
+                            "set ratelimit.store.type to memory");
+        });
+    }
+}
