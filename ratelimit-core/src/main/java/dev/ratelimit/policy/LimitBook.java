@@ -48,6 +48,12 @@ public final class LimitBook implements Limits {
         return book;
     }
 
+    /** The tier that a property of a definition is for; {@code null} if it is for all callers. */
+    public static @Nullable String tierOf(String property) {
+        int end = property.startsWith(OF_TIERS) ? property.indexOf('.', OF_TIERS.length()) : -1;
+        return end < 0 ? null : property.substring(OF_TIERS.length(), end);
+    }
+
     /** The properties of a limit, over those of its base. */
     private static Map<String, String> inherited(
             String name, Map<String, Map<String, String>> definitions, Set<String> descendants) {

@@ -23,6 +23,7 @@ public final class Tiers {
     private final String defaultTier;
     private final Map<String, String> byAuthority;
     private final Map<String, Quota> quotas;
+    private final Set<String> others;
     private final ZoneId zone;
 
     /** There are far fewer different quotas than callers. */
@@ -34,9 +35,23 @@ public final class Tiers {
      * @param zone where days and months begin, unless a quota sets its own zone
      */
     public Tiers(String defaultTier, Map<String, String> byAuthority, Map<String, Quota> quotas, ZoneId zone) {
+        this(defaultTier, byAuthority, quotas, Set.of(), zone);
+    }
+
+    /**
+     * @param others tiers that only accounts and API keys have
+     * @see #Tiers(String, Map, Map, ZoneId)
+     */
+    public Tiers(
+            String defaultTier,
+            Map<String, String> byAuthority,
+            Map<String, Quota> quotas,
+            Set<String> others,
+            ZoneId zone) {
         this.defaultTier = defaultTier;
         this.byAuthority = new LinkedHashMap<>(byAuthority);
         this.quotas = Map.copyOf(quotas);
+        this.others = Set.copyOf(others);
         this.zone = zone;
     }
 
@@ -78,12 +93,18 @@ public final class Tiers {
         return TierChoice.byDefault(defaultTier);
     }
 
-    /** The tiers that are spoken of here. */
+    /** The tiers that callers can have. */
     public Set<String> names() {
         Set<String> names = new TreeSet<>(quotas.keySet());
+        names.addAll(others);
         names.addAll(byAuthority.values());
         names.add(defaultTier);
         return names;
+    }
+
+    /** Whether a tier has a quota. Accounts and API keys may have one nonetheless. */
+    public boolean haveQuotas() {
+        return !quotas.isEmpty();
     }
 
     /** The quota of callers of the tier. */

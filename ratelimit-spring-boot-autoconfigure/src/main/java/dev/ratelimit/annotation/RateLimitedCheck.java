@@ -44,6 +44,7 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
     private final ConfigurableListableBeanFactory beans;
     private final Advisor advisor;
     private final RateLimitedPointcut pointcut;
+    private final Set<String> inUse = new HashSet<>();
 
     /**
      * @param advisor the advice that a limited bean must have
@@ -73,6 +74,11 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
                 warnIfNotAdvised(name, methods.iterator().next());
             }
         }
+    }
+
+    /** The names of the limits that annotations use; complete once all singletons exist. */
+    public Set<String> limitsInUse() {
+        return Set.copyOf(inUse);
     }
 
     /** The class of a bean that may have limits. */
@@ -118,6 +124,7 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
                                 : "name one of " + String.join(", ", new TreeSet<>(limits.names()))
                                         + ", or define it under ratelimit.limits");
             }
+            inUse.add(limit.name());
             requireCost(limit, named);
             ExpressionWords.requireReadable(limit);
             requireBeans(limit);

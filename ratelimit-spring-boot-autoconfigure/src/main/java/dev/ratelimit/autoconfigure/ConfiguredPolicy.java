@@ -28,12 +28,14 @@ final class ConfiguredPolicy {
 
     /** @param parser of the patterns of paths */
     static PolicyConfiguration of(RateLimitProperties properties, PathPatternParser parser) {
-        return new PolicyConfiguration(
+        PolicyConfiguration configuration = new PolicyConfiguration(
                 limits(properties),
                 rules(properties.rules(), properties.onFailure()),
                 tiers(properties.tiers()),
                 properties.match(),
                 parser);
+        SettingsWithoutEffect.refuse(configuration);
+        return configuration;
     }
 
     /** The properties of each limit by its name, as {@link dev.ratelimit.policy.LimitBook} reads them. */
@@ -128,7 +130,7 @@ final class ConfiguredPolicy {
     private static Tiers tiers(TiersSpec spec) {
         Map<String, Quota> quotas = new LinkedHashMap<>();
         spec.quotas().forEach((tier, quota) -> quotas.put(tier, quota(tier, quota)));
-        return new Tiers(spec.defaultTier(), spec.authorities(), quotas, spec.zone());
+        return new Tiers(spec.defaultTier(), spec.authorities(), quotas, spec.names(), spec.zone());
     }
 
     private static Quota quota(String tier, QuotaSpec spec) {

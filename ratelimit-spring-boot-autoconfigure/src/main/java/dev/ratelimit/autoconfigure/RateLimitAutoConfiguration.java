@@ -25,6 +25,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.util.function.SingletonSupplier;
@@ -118,6 +119,14 @@ public final class RateLimitAutoConfiguration {
     @Lazy(false)
     WarmUp rateLimitWarmUp(LimitStore store, Limits limits) {
         return new WarmUp(store, limits, WarmUp.LONGEST);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    @Lazy(false)
+    ProbableMistakes rateLimitProbableMistakes(
+            ApplicationContext context, ObjectProvider<ProbableMistakes.Finder> finders) {
+        return new ProbableMistakes(context, finders);
     }
 
     private static int instances(RateLimitProperties properties) {

@@ -3,6 +3,7 @@ package dev.ratelimit.autoconfigure;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
 import dev.ratelimit.admin.RateLimitAdmin;
+import dev.ratelimit.annotation.RateLimitedCheck;
 import dev.ratelimit.data.ChangeListener;
 import dev.ratelimit.data.StoredPolicies;
 import dev.ratelimit.engine.StoreRateLimiter;
@@ -21,6 +22,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -170,6 +172,17 @@ public final class RateLimitPolicyAutoConfiguration {
     Policies rateLimitConfiguredPolicies(PolicyConfiguration configuration) {
         Policy policy = configuration.policy();
         return () -> policy;
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(name = "rateLimitUnusedLimits")
+    ProbableMistakes.Finder rateLimitUnusedLimits(
+            PolicyConfiguration configuration,
+            Policies policies,
+            ObjectProvider<RateLimitedCheck> annotations,
+            Environment environment,
+            ConfigurableListableBeanFactory beans) {
+        return new UnusedLimits(configuration, policies, annotations, environment, beans);
     }
 
     /** Those whose first segment is not a pattern: others may well reach into the servlet. */

@@ -174,12 +174,14 @@ record RateLimitProperties(
      * @param defaultTier the tier of callers without any other
      * @param authorities the tier of callers with an authority; the first match counts
      * @param quotas the quotas by name of the tier; rules apply them as the limit quota
+     * @param names further tiers, which users and API keys have only in the database
      * @param zone the time zone in which days and months of quotas begin
      */
     record TiersSpec(
             @Name("default") @DefaultValue("free") String defaultTier,
             @DefaultValue Map<String, String> authorities,
             @DefaultValue Map<String, QuotaSpec> quotas,
+            @DefaultValue Set<String> names,
             @DefaultValue("UTC") ZoneId zone) {}
 
     /**

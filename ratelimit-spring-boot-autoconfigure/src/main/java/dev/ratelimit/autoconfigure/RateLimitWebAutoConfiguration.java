@@ -2,6 +2,7 @@ package dev.ratelimit.autoconfigure;
 
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.RateLimiter;
+import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.annotation.CallContext;
 import dev.ratelimit.annotation.ServletCallContext;
 import dev.ratelimit.gate.Exemptions;
@@ -12,6 +13,7 @@ import dev.ratelimit.policy.Accounts;
 import dev.ratelimit.policy.AddressRange;
 import dev.ratelimit.policy.ApiKeys;
 import dev.ratelimit.policy.Policies;
+import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.web.ApiKeySource;
 import dev.ratelimit.web.ClientAddresses;
 import dev.ratelimit.web.Expressions;
@@ -55,6 +57,7 @@ import org.springframework.core.annotation.Order;
 import org.springframework.security.core.Authentication;
 import org.springframework.security.core.GrantedAuthority;
 import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.servlet.HandlerExceptionResolver;
 
 /** The filters, and the context of annotated calls in a web request. */
@@ -238,6 +241,20 @@ public final class RateLimitWebAutoConfiguration {
     @ConditionalOnMissingBean
     CallContext.Source rateLimitCallContexts(ServletGate gate) {
         return ServletCallContext.source(gate);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(name = "rateLimitUnmatchedRules")
+    ProbableMistakes.Finder rateLimitUnmatchedRules(
+            PolicyConfiguration configuration,
+            RateLimitProperties properties,
+            WebApplicationContext context,
+            ObjectProvider<RateLimitAdmin> admin,
+            ObjectProvider<Authorities> authorities) {
+        // The application may have keys of its own, which nobody can list.
+        RateLimitAdmin ofOurKeys = context.containsBean("rateLimitApiKeys") ? admin.getIfAvailable() : null;
+        return new UnmatchedRules(
+                configuration, properties, new HandlerPaths(context), ofOurKeys, authorities.getIfAvailable() != null);
     }
 
     @Configuration(proxyBeanMethods = false)

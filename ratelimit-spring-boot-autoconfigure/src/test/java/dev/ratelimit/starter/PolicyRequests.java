@@ -142,6 +142,7 @@ abstract class PolicyRequests {
                 "ratelimit.api-keys.guesses=3",
                 "ratelimit.exempt.authorities=ROLE_BOSS",
                 "ratelimit.tiers.authorities.ROLE_PREMIUM=premium",
+                "ratelimit.tiers.names=enterprise",
                 "ratelimit.tiers.quotas.free.per-hour=2",
                 "ratelimit.tiers.quotas.premium.per-hour=4"));
         settings.addAll(limit("one", 1));

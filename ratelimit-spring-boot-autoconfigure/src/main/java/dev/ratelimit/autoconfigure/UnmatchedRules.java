@@ -1,0 +1,111 @@
+package dev.ratelimit.autoconfigure;
+
+import dev.ratelimit.admin.KeyInfo;
+import dev.ratelimit.admin.RateLimitAdmin;
+import dev.ratelimit.policy.Action;
+import dev.ratelimit.policy.Conditions;
+import dev.ratelimit.policy.PolicyConfiguration;
+import dev.ratelimit.policy.Rule;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/** Finds configured rules that no request can match: by their path, their API keys or their authorities. */
+final class UnmatchedRules implements ProbableMistakes.Finder {
+
+    private final PolicyConfiguration configuration;
+    private final RateLimitProperties properties;
+    private final HandlerPaths handlers;
+    private final @Nullable RateLimitAdmin admin;
+    private final boolean hasAuthorities;
+
+    /**
+     * @param admin lists the API keys; {@code null} if they are not ours
+     * @param hasAuthorities whether users can have authorities at all
+     */
+    UnmatchedRules(
+            PolicyConfiguration configuration,
+            RateLimitProperties properties,
+            HandlerPaths handlers,
+            @Nullable RateLimitAdmin admin,
+            boolean hasAuthorities) {
+        this.configuration = configuration;
+        this.properties = properties;
+        this.handlers = handlers;
+        this.admin = admin;
+        this.hasAuthorities = hasAuthorities;
+    }
+
+    @Override
+    public List<String> find() {
+        List<String> mistakes = new ArrayList<>();
+        for (Rule rule : configuration.rules()) {
+            // A rule that blocks is often for paths that scanners try, and that no handler has.
+            if (rule.action() != Action.BLOCK
+                    && !handlers.mayServe(rule.conditions().path())) {
+                mistakes.add("no handler has the path " + rule.conditions().path() + " of rule '" + rule.name() + "'");
+            }
+        }
+        addUnknownApiKeys(mistakes);
+        addAuthorities(mistakes);
+        return mistakes;
+    }
+
+    private void addUnknownApiKeys(List<String> mistakes) {
+        List<Rule> ofKeys = configuration.rules().stream()
+                .filter(rule -> !rule.conditions().apiKeys().isEmpty())
+                .toList();
+        if (ofKeys.isEmpty()) {
+            return;
+        }
+        if (!properties.apiKeys().enabled()) {
+            ofKeys.forEach(rule -> mistakes.add("rule '" + rule.name()
+                    + "' is for API keys, which are not checked: write ratelimit.api-keys.enabled: true"));
+            return;
+        }
+        if (admin == null) {
+            return;
+        }
+        Set<String> known = new HashSet<>(Set.of(Conditions.ANY_API_KEY));
+        Instant now = Instant.now();
+        for (KeyInfo info : admin.keys().list()) {
+            if (info.isActive(now)) {
+                known.add(info.key().id());
+                known.add(info.key().name());
+            }
+        }
+        for (Rule rule : ofKeys) {
+            Set<String> unknown = new TreeSet<>(rule.conditions().apiKeys());
+            unknown.removeAll(known);
+            if (!unknown.isEmpty()) {
+                mistakes.add("no active API key has the id or name " + String.join(", ", unknown) + " of rule '"
+                        + rule.name() + "'");
+            }
+        }
+    }
+
+    private void addAuthorities(List<String> mistakes) {
+        if (hasAuthorities) {
+            return;
+        }
+        String nobody = ", but nobody has authorities without Spring Security";
+        for (Rule rule : configuration.rules()) {
+            Set<String> authorities = new TreeSet<>(rule.conditions().authorities());
+            if (!authorities.isEmpty()) {
+                mistakes.add("rule '" + rule.name() + "' is for " + String.join(", ", authorities) + nobody);
+            }
+        }
+        if (!properties.exempt().authorities().isEmpty()) {
+            mistakes.add("ratelimit.exempt.authorities is "
+                    + String.join(", ", properties.exempt().authorities()) + nobody);
+        }
+        if (!properties.tiers().authorities().isEmpty()) {
+            mistakes.add("ratelimit.tiers.authorities has "
+                    + String.join(", ", properties.tiers().authorities().keySet()) + nobody);
+        }
+    }
+}

@@ -1,0 +1,265 @@
+package dev.ratelimit.starter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.RateLimitAdmin;
+import dev.ratelimit.annotation.RateLimited;
+import jakarta.servlet.http.HttpServlet;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.web.servlet.ServletRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.servlet.function.RouterFunction;
+import org.springframework.web.servlet.function.RouterFunctions;
+import org.springframework.web.servlet.function.ServerResponse;
+
+/** Settings that are probably a mistake are named in one line at startup; others are not. */
+@ExtendWith(OutputCaptureExtension.class)
+class ProbableMistakesTest {
+
+    private static final String LINE = "Rate limit settings that are probably a mistake: ";
+
+    @TempDir
+    Path folder;
+
+    @Configuration(proxyBeanMethods = false)
+    @WithoutSecurity
+    static class Application {}
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class SecureApplication {}
+
+    @RestController
+    static class Notes {
+
+        @GetMapping("/api/notes/{id}")
+        @RateLimited("annotated")
+        String note() {
+            return "note";
+        }
+    }
+
+    record Asking(RateLimiter limiter) {}
+
+    @Configuration(proxyBeanMethods = false)
+    static class AskingApplication {
+
+        @Bean
+        Asking asking(RateLimiter limiter) {
+            return new Asking(limiter);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Routes {
+
+        @Bean
+        RouterFunction<ServerResponse> routes() {
+            return RouterFunctions.route()
+                    .GET("/routed/{id}", request -> ServerResponse.ok().build())
+                    .build();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnServlet {
+
+        @Bean
+        ServletRegistrationBean<HttpServlet> own() {
+            return new ServletRegistrationBean<>(new HttpServlet() {}, "/own/*");
+        }
+    }
+
+    /** The later one of two settings of the same property counts. */
+    private static String[] settings(String... more) {
+        List<String> settings = new ArrayList<>(List.of("ratelimit.store.type=memory"));
+        for (String limit : List.of("api", "annotated")) {
+            settings.add("ratelimit.limits." + limit + ".algorithm=fixed-window");
+            settings.add("ratelimit.limits." + limit + ".max-requests=1");
+            settings.add("ratelimit.limits." + limit + ".window=1m");
+        }
+        settings.add("ratelimit.rules.api.path=/api/**");
+        settings.add("ratelimit.rules.api.limits=api");
+        settings.addAll(List.of(more));
+        Map<String, String> byProperty = new LinkedHashMap<>();
+        settings.forEach(setting -> byProperty.put(setting.substring(0, setting.indexOf('=')), setting));
+        return byProperty.values().toArray(String[]::new);
+    }
+
+    private static void start(List<Class<?>> classes, String... more) {
+        RunningApplication.start(classes, settings(more)).close();
+    }
+
+    @Test
+    void nothingIsSaidOfSettingsThatAreRight(CapturedOutput output) {
+        start(
+                List.of(Application.class, Notes.class),
+                "ratelimit.rules.all.limits=api",
+                "ratelimit.rules.one.limits=api",
+                "ratelimit.rules.one.path=/api/notes/{id}/",
+                "ratelimit.rules.any.limits=api",
+                "ratelimit.rules.any.path=/*/notes/*",
+                "ratelimit.rules.error.limits=api",
+                "ratelimit.rules.error.path=/error",
+                "ratelimit.rules.root.limits=api",
+                "ratelimit.rules.root.path=/",
+                "ratelimit.rules.actuator.limits=api",
+                "ratelimit.rules.actuator.path=/actuator/health/**",
+                "ratelimit.rules.webjars.limits=api",
+                "ratelimit.rules.webjars.path=/webjars/**",
+                "ratelimit.rules.static.limits=api",
+                "ratelimit.rules.static.path=/pictures/**",
+                "ratelimit.rules.file.limits=api",
+                "ratelimit.rules.file.path=/pictures/dot.svg",
+                "ratelimit.rules.scanners.action=block",
+                "ratelimit.rules.scanners.path=/wp-admin/**");
+
+        assertThat(output).doesNotContain(LINE);
+    }
+
+    @Test
+    void unusedLimitIsNamed(CapturedOutput output) {
+        start(
+                List.of(Application.class, Notes.class),
+                "ratelimit.limits.logn.base=shared",
+                "ratelimit.limits.shared.algorithm=fixed-window",
+                "ratelimit.limits.shared.max-requests=1",
+                "ratelimit.limits.shared.window=1m");
+
+        assertThat(output).contains(LINE + "no rule and no @RateLimited names the limit logn\n");
+    }
+
+    @Test
+    void limitsThatCodeMayAskForAreNotNamed(CapturedOutput output) {
+        start(List.of(Application.class, Notes.class, AskingApplication.class), "ratelimit.limits.own.base=api");
+
+        assertThat(output).doesNotContain(LINE);
+    }
+
+    @Test
+    void pathsThatNoHandlerHasAreNamedInOneLine(CapturedOutput output) {
+        start(
+                List.of(Application.class, Notes.class),
+                "ratelimit.rules.typo.limits=api",
+                "ratelimit.rules.typo.path=/apii/**",
+                "ratelimit.rules.deep.limits=api",
+                "ratelimit.rules.deep.path=/api/notes/{id}/comments",
+                "ratelimit.rules.picture.limits=api",
+                "ratelimit.rules.picture.path=/pictures/missing.svg");
+
+        assertThat(output)
+                .contains(LINE + "no handler has the path /apii/** of rule 'typo'; no handler has the path"
+                        + " /api/notes/{id}/comments of rule 'deep'; no handler has the path /pictures/missing.svg of"
+                        + " rule 'picture'\n");
+    }
+
+    @Test
+    void nothingIsSaidOfPathsThatCannotBeKnown(CapturedOutput output) {
+        start(
+                List.of(Application.class, Notes.class, Routes.class),
+                "ratelimit.rules.routed.limits=api",
+                "ratelimit.rules.routed.path=/routed/**");
+        start(
+                List.of(Application.class, Notes.class, OwnServlet.class),
+                "ratelimit.rules.own.limits=api",
+                "ratelimit.rules.own.path=/own/things/**");
+        start(
+                List.of(SecureApplication.class, Notes.class),
+                "ratelimit.rules.login.limits=api",
+                "ratelimit.rules.login.path=/session",
+                "ratelimit.rules.oauth.limits=api",
+                "ratelimit.rules.oauth.path=/login/oauth2/**");
+
+        assertThat(output).doesNotContain(LINE);
+    }
+
+    @Test
+    void pathIsNamedAlsoBehindSecurityAndBelowTheServletPath(CapturedOutput output) {
+        start(
+                List.of(SecureApplication.class, Notes.class),
+                "spring.mvc.servlet.path=/app",
+                "ratelimit.rules.api.path=/app/api/**",
+                "ratelimit.rules.typo.limits=api",
+                "ratelimit.rules.typo.path=/app/apii/**");
+
+        assertThat(output).contains(LINE + "no handler has the path /app/apii/** of rule 'typo'\n");
+    }
+
+    @Test
+    void apiKeyThatNobodyHasIsNamed(CapturedOutput output) {
+        String[] onSqlite = settings(
+                "ratelimit.store.type=sqlite",
+                "ratelimit.store.sqlite.path=" + folder.resolve("limits.db"),
+                "ratelimit.api-keys.enabled=true",
+                "ratelimit.rules.partner.limits=api",
+                "ratelimit.rules.partner.api-keys=partner,*");
+        try (RunningApplication first = RunningApplication.start(List.of(Application.class, Notes.class), onSqlite)) {
+            assertThat(output).contains(LINE + "no active API key has the id or name partner of rule 'partner'\n");
+            first.bean(RateLimitAdmin.class).keys().create(NewKey.of("partner", "alice"), "test");
+        }
+        int before = output.getAll().length();
+
+        RunningApplication.start(List.of(Application.class, Notes.class), onSqlite)
+                .close();
+
+        assertThat(output.getAll().substring(before)).doesNotContain(LINE);
+    }
+
+    @Test
+    void rulesForApiKeysAreNamedIfNoneAreChecked(CapturedOutput output) {
+        start(
+                List.of(Application.class, Notes.class),
+                "ratelimit.rules.partner.limits=api",
+                "ratelimit.rules.partner.api-keys=partner");
+
+        assertThat(output)
+                .contains(LINE + "rule 'partner' is for API keys, which are not checked: write"
+                        + " ratelimit.api-keys.enabled: true\n");
+    }
+
+    @Test
+    void authoritiesAreNamedIfNobodyCanHaveAny(CapturedOutput output) throws Exception {
+        List<Class<?>> ours = new ArrayList<>();
+        for (String name : List.of(
+                "RateLimitAutoConfiguration", "RateLimitPolicyAutoConfiguration", "RateLimitWebAutoConfiguration")) {
+            ours.add(Class.forName("dev.ratelimit.autoconfigure." + name));
+        }
+        WebApplicationContextRunner application = new WebApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(ours.toArray(Class<?>[]::new)))
+                .withPropertyValues(settings(
+                        "ratelimit.limits.annotated.base=api",
+                        "ratelimit.rules.api.limits=api,annotated",
+                        "ratelimit.rules.api.path=/**",
+                        "ratelimit.rules.api.authorities=ROLE_PARTNER",
+                        "ratelimit.exempt.authorities=ROLE_ADMIN",
+                        "ratelimit.tiers.authorities.ROLE_PREMIUM=premium"));
+        application.run(context -> assertThat(output).doesNotContain(LINE));
+
+        application
+                .withClassLoader(new FilteredClassLoader(SecurityContextHolder.class))
+                .run(context -> assertThat(output)
+                        .contains(LINE + "rule 'api' is for ROLE_PARTNER, but nobody has authorities without Spring"
+                                + " Security; ratelimit.exempt.authorities is ROLE_ADMIN, but nobody has"
+                                + " authorities without Spring Security; ratelimit.tiers.authorities has ROLE_PREMIUM, but"
+                                + " nobody has authorities without Spring Security\n"));
+    }
+}
