@@ -1,12 +1,11 @@
 package dev.ratelimit.annotation;
 
 import dev.ratelimit.annotation.LimitedMethod.AnnotatedLimit;
+import dev.ratelimit.web.ExpressionTree;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -14,19 +13,12 @@ import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.expression.Expression;
 import org.springframework.expression.spel.SpelNode;
-import org.springframework.expression.spel.ast.Assign;
-import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.CompoundExpression;
-import org.springframework.expression.spel.ast.Literal;
-import org.springframework.expression.spel.ast.Operator;
-import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
-import org.springframework.expression.spel.ast.Selection;
 import org.springframework.expression.spel.ast.VariableReference;
-import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.util.StringUtils;
 
-/** The variables and beans that the expressions on a method name. */
+/** Refuses words in the expressions on a method that no call has a value for. */
 final class ExpressionWords {
 
     static final ParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
@@ -40,44 +32,41 @@ final class ExpressionWords {
 
     private ExpressionWords() {}
 
-    /** Whether the value is the same for all calls. */
-    static boolean isConstant(Expression expression) {
-        return nodes(expression).stream().allMatch(node -> node instanceof Literal || node instanceof Operator);
-    }
-
-    /** The names of the beans that an expression asks. */
-    static List<String> beans(Expression expression) {
-        return nodes(expression).stream()
-                .filter(BeanReference.class::isInstance)
-                .map(bean -> bean.toStringAST().substring(1).replace("'", ""))
-                .toList();
-    }
-
     /** A word that is not known would be null in every call: a key that is mistyped would count by user. */
     static void requireKnown(Method method, AnnotatedLimit limit) {
         Set<String> before = arguments(method);
-        requireKnown(limit, "key", limit.key(), before);
-        requireKnown(limit, "cost", limit.cost(), before);
+        boolean unnamed = method.getParameterCount() > 0 && PARAMETER_NAMES.getParameterNames(method) == null;
+        requireKnown(limit, "key", limit.key(), before, unnamed);
+        requireKnown(limit, "cost", limit.cost(), before, unnamed);
         Set<String> afterwards = new LinkedHashSet<>(before);
         afterwards.addAll(AFTERWARDS);
-        requireKnown(limit, "countWhen", limit.countWhen(), afterwards);
-        requireKnown(limit, "resetWhen", limit.resetWhen(), afterwards);
+        requireKnown(limit, "countWhen", limit.countWhen(), afterwards, unnamed);
+        requireKnown(limit, "resetWhen", limit.resetWhen(), afterwards, unnamed);
     }
 
+    /**
+     * @param unnamed whether the class has no names of its arguments, since it was compiled without them
+     */
     private static void requireKnown(
-            AnnotatedLimit limit, String attribute, @Nullable Expression expression, Set<String> known) {
+            AnnotatedLimit limit,
+            String attribute,
+            @Nullable Expression expression,
+            Set<String> known,
+            boolean unnamed) {
         if (expression == null) {
             return;
         }
-        for (SpelNode node : nodes(expression)) {
-            String word = node.toStringAST();
-            if (node instanceof VariableReference && !known.contains(word) && !BEFORE.contains(word)) {
+        for (String word : new ExpressionTree(expression).variables()) {
+            if (!known.contains(word) && !BEFORE.contains(word)) {
+                String advice = unnamed
+                        ? "compile the class with -parameters (javac) or -java-parameters (kotlinc), so that " + word
+                                + " is known; or write one of #request, #client"
+                        : "write no " + word + ", which nothing is called here; known are #request, #client";
                 throw new InvalidRateLimitedException(
                         limit.on(),
                         attribute,
                         expression.getExpressionString(),
-                        "write no " + word + ", which nothing is called here; known are #request, #client"
-                                + (known.isEmpty() ? "" : ", " + String.join(", ", known)));
+                        advice + (known.isEmpty() ? "" : ", " + String.join(", ", known)));
             }
         }
     }
@@ -91,42 +80,23 @@ final class ExpressionWords {
     }
 
     private static void requireReadable(AnnotatedLimit limit, String attribute, @Nullable Expression expression) {
-        if (!(expression instanceof SpelExpression spel)) {
+        if (expression == null) {
             return;
         }
-        if (nodes(spel).stream().anyMatch(Assign.class::isInstance)) {
+        ExpressionTree tree = new ExpressionTree(expression);
+        if (tree.assigns()) {
             throw new InvalidRateLimitedException(
-                    limit.on(), attribute, spel.getExpressionString(), "write == to compare; a single = assigns");
+                    limit.on(), attribute, expression.getExpressionString(), "write == to compare; a single = assigns");
         }
-        String bare = bareWord(spel.getAST());
+        String bare = tree.bareWord(OF_THE_CALL);
         if (bare != null) {
             throw new InvalidRateLimitedException(
                     limit.on(),
                     attribute,
-                    spel.getExpressionString(),
+                    expression.getExpressionString(),
                     "write #" + bare + ": arguments, #request, #client, #status, #result and #exception begin with #,"
                             + " and a text stands in quotes");
         }
-    }
-
-    /** A property of nothing, such as {@code status} in {@code status == 401}; {@code null} if there is none. */
-    private static @Nullable String bareWord(SpelNode node) {
-        if (node instanceof Selection || node instanceof Projection) {
-            return null; // its words are properties of the elements
-        }
-        if (node instanceof PropertyOrFieldReference property) {
-            return OF_THE_CALL.contains(property.getName()) ? null : property.getName();
-        }
-        boolean chain = node instanceof CompoundExpression;
-        for (int i = 0; i < node.getChildCount(); i++) {
-            SpelNode child = node.getChild(i);
-            boolean follows = chain && i > 0 && child instanceof PropertyOrFieldReference;
-            String bare = follows ? null : bareWord(child);
-            if (bare != null) {
-                return bare;
-            }
-        }
-        return null;
     }
 
     /** Refuses a property that the class of an argument does not have. */
@@ -142,7 +112,7 @@ final class ExpressionWords {
         if (expression == null) {
             return;
         }
-        for (SpelNode node : nodes(expression)) {
+        for (SpelNode node : new ExpressionTree(expression).nodes()) {
             if (node instanceof CompoundExpression
                     && node.getChild(0) instanceof VariableReference variable
                     && node.getChild(1) instanceof PropertyOrFieldReference property
@@ -208,20 +178,5 @@ final class ExpressionWords {
             words.add("#p" + i);
         }
         return words;
-    }
-
-    static List<SpelNode> nodes(Expression expression) {
-        List<SpelNode> nodes = new ArrayList<>();
-        if (expression instanceof SpelExpression spel) {
-            add(spel.getAST(), nodes);
-        }
-        return nodes;
-    }
-
-    private static void add(SpelNode node, List<SpelNode> nodes) {
-        nodes.add(node);
-        for (int i = 0; i < node.getChildCount(); i++) {
-            add(node.getChild(i), nodes);
-        }
     }
 }

@@ -3,9 +3,7 @@ package dev.ratelimit.annotation;
 import dev.ratelimit.InvalidSettingException;
 import org.jspecify.annotations.Nullable;
 
-/**
- * An invalid {@link RateLimited}, found at startup; or an expression of it with an invalid result, found with the call.
- */
+/** An invalid {@link RateLimited}, found at startup. */
 public final class InvalidRateLimitedException extends InvalidSettingException {
 
     private static final long serialVersionUID = 1L;

@@ -12,7 +12,6 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.expression.EvaluationContext;
-import org.springframework.expression.EvaluationException;
 import org.springframework.expression.Expression;
 import org.springframework.expression.ParseException;
 import org.springframework.util.ReflectionUtils;
@@ -54,28 +53,13 @@ record LimitedMethod(Method method, boolean ofClass, List<AnnotatedLimit> limits
 
         @Nullable
         Object key(EvaluationContext arguments) {
-            return key == null ? null : value("key", key, arguments, Object.class);
+            return key == null ? null : key.getValue(arguments);
         }
 
         /** The cost of the call by the expression; {@code null} for the cost of the limit. */
         @Nullable
         Long cost(EvaluationContext arguments) {
-            return cost == null ? null : value("cost", cost, arguments, Long.class);
-        }
-
-        private <T> @Nullable T value(
-                String attribute, Expression expression, EvaluationContext arguments, Class<T> type) {
-            try {
-                return expression.getValue(arguments, type);
-            } catch (EvaluationException e) {
-                InvalidRateLimitedException mistake = new InvalidRateLimitedException(
-                        on,
-                        attribute,
-                        expression.getExpressionString(),
-                        "write an expression that every call has a value for: " + e.getMessage());
-                mistake.initCause(e);
-                throw mistake;
-            }
+            return cost == null ? null : cost.getValue(arguments, Long.class);
         }
 
         boolean counts(EvaluationContext outcome) {

@@ -1,6 +1,7 @@
 package dev.ratelimit.annotation;
 
 import dev.ratelimit.annotation.LimitedMethod.AnnotatedLimit;
+import dev.ratelimit.web.ExpressionTree;
 import java.lang.reflect.Type;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -51,11 +52,12 @@ final class RateLimitedAotProcessor implements BeanFactoryInitializationAotProce
                     types.add(GenericTypeResolver.resolveType(
                             new MethodParameter(limited.method(), i).getGenericParameterType(), type));
                 }
-                ExpressionWords.beans(expression).stream()
-                        .filter(beans::containsBean)
-                        .map(beans::getType)
-                        .filter(Objects::nonNull)
-                        .forEach(types::add);
+                new ExpressionTree(expression)
+                        .beans().stream()
+                                .filter(beans::containsBean)
+                                .map(beans::getType)
+                                .filter(Objects::nonNull)
+                                .forEach(types::add);
             }
             if (limit.isSettled()) {
                 types.add(GenericTypeResolver.resolveType(limited.method().getGenericReturnType(), type));

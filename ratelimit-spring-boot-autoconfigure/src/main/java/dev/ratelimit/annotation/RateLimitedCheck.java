@@ -4,6 +4,8 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Limits;
 import dev.ratelimit.annotation.LimitedMethod.AnnotatedLimit;
 import dev.ratelimit.policy.SubjectKey;
+import dev.ratelimit.web.ExpressionTree;
+import dev.ratelimit.web.servlet.SubjectResolver;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
@@ -137,9 +139,12 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
 
     private void requireBeans(AnnotatedLimit limit) {
         SubjectKey written = limit.subjectKey();
-        if (written != null && written.kind() == SubjectKey.Kind.BEAN && !beans.containsBean(written.argument())) {
+        if (written != null && written.kind() == SubjectKey.Kind.BEAN && !isResolver(written.argument())) {
             throw new InvalidRateLimitedException(
-                    limit.on(), "key", "bean:" + written.argument(), "name a bean that exists");
+                    limit.on(),
+                    "key",
+                    "bean:" + written.argument(),
+                    "name a bean of type " + SubjectResolver.class.getName() + " that exists");
         }
         requireBeans(limit, "key", limit.key());
         requireBeans(limit, "cost", limit.cost());
@@ -147,9 +152,13 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
         requireBeans(limit, "resetWhen", limit.resetWhen());
     }
 
+    private boolean isResolver(String bean) {
+        return beans.containsBean(bean) && beans.isTypeMatch(bean, SubjectResolver.class);
+    }
+
     private void requireBeans(AnnotatedLimit limit, String attribute, @Nullable Expression expression) {
         if (expression != null) {
-            for (String bean : ExpressionWords.beans(expression)) {
+            for (String bean : new ExpressionTree(expression).beans()) {
                 if (!beans.containsBean(bean)) {
                     throw new InvalidRateLimitedException(
                             limit.on(),
@@ -181,7 +190,7 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
 
     private static void requireCost(AnnotatedLimit limit, Limit named) {
         Expression written = limit.cost();
-        if (written == null || !ExpressionWords.isConstant(written)) {
+        if (written == null || !new ExpressionTree(written).isConstant()) {
             return;
         }
         String advice = "write a whole number from 1 to " + named.capacity() + ", all that limit '" + named.name()

@@ -1,7 +1,5 @@
 package dev.ratelimit.annotation;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.ratelimit.Decision;
 import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.LimitRequest;
@@ -12,6 +10,7 @@ import dev.ratelimit.Reservation;
 import dev.ratelimit.Subject;
 import dev.ratelimit.annotation.LimitedMethod.AnnotatedLimit;
 import dev.ratelimit.policy.SubjectKey;
+import dev.ratelimit.support.OncePerMinute;
 import dev.ratelimit.web.Expressions;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -50,11 +49,14 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
 
     private static final Subject NOBODY = Subject.of("call", "anyone");
 
+    private static final SubjectKey ADDRESS = new SubjectKey(SubjectKey.Kind.IP, "");
+
     private final RateLimiter limiter;
     private final Limits limits;
     private final CallContext.Source contexts;
     private final FailurePolicy onFailure;
     private final Expressions expressions;
+    private final OncePerMinute failures = new OncePerMinute();
     private final Map<MethodClassKey, LimitedMethod> methods = new ConcurrentHashMap<>();
 
     /**
@@ -135,19 +137,29 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
             }
         }
 
-        /** A call may cost nothing. A cost that the limit can never grant is a mistake of the expression. */
+        /**
+         * The cost by the expression; {@code null} for that of the limit. A mistake never makes a call free: if there is no
+         * valid cost, the call has that of the limit, and one that is too high takes all that the limit can grant.
+         */
         private @Nullable Long cost(AnnotatedLimit limit, EvaluationContext arguments) {
-            Long cost = limit.cost(arguments);
-            if (cost != null) {
-                long most = limits.get(limit.name(), tier).capacity();
-                if (cost < 0 || cost > most) {
-                    throw new InvalidRateLimitedException(
-                            limit.on(),
-                            "cost",
-                            cost,
-                            "let " + requireNonNull(limit.cost()).getExpressionString() + " give a number from 0 to "
-                                    + most + ", all that limit '" + limit.name() + "' can grant");
-                }
+            Long cost;
+            try {
+                cost = limit.cost(arguments);
+            } catch (RuntimeException e) {
+                warn(limit, "cost", "failed; charging the usual cost of the limit", e.getMessage());
+                return null;
+            }
+            if (cost == null) {
+                return null;
+            }
+            if (cost < 0) {
+                warn(limit, "cost", "is below 0; charging the usual cost of the limit", cost);
+                return null;
+            }
+            long most = limits.get(limit.name(), tier).capacity();
+            if (cost > most) {
+                warn(limit, "cost", "is more than limit '" + limit.name() + "' can grant; charging " + most, cost);
+                return most;
             }
             return cost;
         }
@@ -172,12 +184,19 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
                 Subject found = context.subject(limit.on(), key);
                 return found == null ? NOBODY : found;
             }
-            Object value = limit.key(arguments);
-            if (value instanceof Subject subject) {
-                return subject;
-            }
-            if (value != null && !value.toString().isBlank()) {
-                return Subject.of("key", value.toString());
+            try {
+                Object value = limit.key(arguments);
+                if (value instanceof Subject subject) {
+                    return subject;
+                }
+                if (value != null && !value.toString().isBlank()) {
+                    return Subject.of("key", value.toString());
+                }
+            } catch (RuntimeException e) {
+                // Not by the user, as if there were no key: users are easier to come by than addresses.
+                warn(limit, "key", "failed; counting the call by the address of the client", e.getMessage());
+                Subject address = context.subject(limit.on(), ADDRESS);
+                return address == null ? NOBODY : address;
             }
             Subject caller = context.caller();
             return caller == null ? NOBODY : caller;
@@ -282,10 +301,18 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
                     open.reservation.refund();
                 }
             } catch (RuntimeException e) {
+                warn(limit, "countWhen or resetWhen", "failed; counting the call", e.getMessage());
+            }
+        }
+
+        private void warn(AnnotatedLimit limit, String attribute, String consequence, @Nullable Object why) {
+            if (failures.mayTell(limit.on() + " " + limit.name() + " " + attribute)) {
                 log.warn(
-                        "countWhen/resetWhen failed for {}; counting the call: {}",
-                        invocation.getMethod(),
-                        e.getMessage());
+                        "@RateLimited on {}: {} {} (logged once a minute at most): {}",
+                        limit.on(),
+                        attribute,
+                        consequence,
+                        why);
             }
         }
 

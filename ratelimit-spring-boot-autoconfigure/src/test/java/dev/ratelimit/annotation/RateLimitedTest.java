@@ -28,8 +28,6 @@ import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -296,22 +294,28 @@ class RateLimitedTest {
         assertThat(jobs.print(0)).isZero();
     }
 
-    @ParameterizedTest
-    @ValueSource(ints = {-1, 6})
-    void costThatTheLimitCanNeverGrantIsSaidWithMethodExpressionAndValue(int pages) {
-        assertThatThrownBy(() -> jobs.print(pages))
-                .isInstanceOf(InvalidRateLimitedException.class)
-                .hasMessage("@RateLimited on " + Jobs.class.getTypeName() + ".print(int): cost is " + 2 * pages
-                        + "; let #pages * 2 give a number from 0 to 10, all that limit 'ten' can grant");
-        assertThat(jobs.print(5)).isEqualTo(5);
+    @Test
+    void costBelowZeroIsChargedAsTheUsualCost() {
+        assertThat(jobs.print(-1)).isEqualTo(-1);
+
+        assertThatThrownBy(() -> jobs.print(5)).isInstanceOf(RateLimitExceededException.class);
+        assertThat(jobs.print(4)).isEqualTo(4);
     }
 
     @Test
-    void keyWithoutAValueIsSaidWithMethodAndExpression() {
-        assertThatThrownBy(() -> jobs.byFirst(List.of()))
-                .isInstanceOf(InvalidRateLimitedException.class)
-                .hasMessageStartingWith("@RateLimited on " + Jobs.class.getTypeName()
-                        + ".byFirst(List): key is '#list[0]'; write an expression that every call has a value for: ");
+    void costAboveWhatTheLimitCanGrantTakesAllOfIt() {
+        assertThat(jobs.print(6)).isEqualTo(6);
+
+        assertThatThrownBy(() -> jobs.print(1)).isInstanceOf(RateLimitExceededException.class);
+    }
+
+    @Test
+    void callsWhoseKeyFailsShareOneCount() {
+        jobs.byFirst(List.of());
+        jobs.byFirst(List.of());
+
+        assertThatThrownBy(() -> jobs.byFirst(List.of())).hasMessageContaining("'call:anyone'");
+        jobs.byFirst(List.of("a"));
     }
 
     @Test

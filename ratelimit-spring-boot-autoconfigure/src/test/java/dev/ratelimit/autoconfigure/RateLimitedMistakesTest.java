@@ -6,10 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.ratelimit.RateLimitExceededException;
 import dev.ratelimit.annotation.RateLimitExempt;
 import dev.ratelimit.annotation.RateLimited;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -76,6 +82,16 @@ class RateLimitedMistakesTest {
     static class UnknownBean {
         @RateLimited(limit = "two", key = "@tenants.of(#form)")
         public void call(Form form) {}
+    }
+
+    static class UnknownResolver {
+        @RateLimited(limit = "two", key = "bean:tenants")
+        public void call() {}
+    }
+
+    static class ResolverOfAnotherType {
+        @RateLimited(limit = "two", key = "bean:rateLimiter")
+        public void call() {}
     }
 
     static class AssignedStatus {
@@ -181,6 +197,18 @@ class RateLimitedMistakesTest {
                         "'@tenants.of(#form)'",
                         "Name a bean that exists instead of @tenants."),
                 mistake(
+                        UnknownResolver.class,
+                        ".call()",
+                        "key",
+                        "'bean:tenants'",
+                        "Name a bean of type dev.ratelimit.web.servlet.SubjectResolver that exists."),
+                mistake(
+                        ResolverOfAnotherType.class,
+                        ".call()",
+                        "key",
+                        "'bean:rateLimiter'",
+                        "Name a bean of type dev.ratelimit.web.servlet.SubjectResolver that exists."),
+                mistake(
                         AssignedStatus.class,
                         ".call()",
                         "countWhen",
@@ -231,6 +259,35 @@ class RateLimitedMistakesTest {
                             + "\n    Value: " + value);
             assertThat(analysis.getAction()).startsWith(action);
         });
+    }
+
+    @Test
+    void classThatWasCompiledWithoutNamesIsToldTheFlag(@TempDir Path folder) throws Exception {
+        Path source = Files.writeString(folder.resolve("Mailer.java"), """
+                public class Mailer {
+                    @dev.ratelimit.annotation.RateLimited(limit = "two", key = "#address")
+                    public void send(String address) {}
+                }
+                """);
+        int result = ToolProvider.getSystemJavaCompiler()
+                .run(null, null, null, "-proc:none", "-cp", System.getProperty("java.class.path"), source.toString());
+        assertThat(result).isZero();
+        try (URLClassLoader loader = new URLClassLoader(
+                new URL[] {folder.toUri().toURL()}, getClass().getClassLoader())) {
+            application
+                    .withClassLoader(loader)
+                    .withBean(loader.loadClass("Mailer"))
+                    .run(context -> {
+                        FailureAnalysis analysis =
+                                new ConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
+                        assertThat(analysis).isNotNull();
+                        assertThat(analysis.getDescription()).contains("On: Mailer.send(String)", "Value: '#address'");
+                        assertThat(analysis.getAction())
+                                .isEqualTo(
+                                        "Compile the class with -parameters (javac) or -java-parameters (kotlinc), so that"
+                                                + " #address is known; or write one of #request, #client, #a0, #p0.");
+                    });
+        }
     }
 
     @Test

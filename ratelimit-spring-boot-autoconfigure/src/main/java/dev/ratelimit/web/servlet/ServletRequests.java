@@ -14,9 +14,11 @@ import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.SubjectKey;
 import dev.ratelimit.policy.SubjectKey.Kind;
 import dev.ratelimit.support.IpAddress;
+import dev.ratelimit.support.OncePerMinute;
 import dev.ratelimit.web.ApiKeySource;
 import dev.ratelimit.web.ClientAddresses;
 import dev.ratelimit.web.ClientAddresses.Connection;
+import dev.ratelimit.web.ExpressionTree;
 import dev.ratelimit.web.Expressions;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
@@ -25,6 +27,7 @@ import jakarta.servlet.http.HttpSession;
 import java.security.Principal;
 import java.util.Collections;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +36,6 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanNotOfRequiredTypeException;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
-import org.springframework.expression.Expression;
 import org.springframework.expression.ParseException;
 import org.springframework.web.cors.CorsUtils;
 
@@ -44,6 +46,9 @@ public final class ServletRequests {
 
     /** Where a listener on the connection leaves it as it was before the container read the headers. */
     private static final String CONNECTION = ServletRequests.class.getName() + ".CONNECTION";
+
+    private static final Set<String> VARIABLES = Set.of("#request", "#principal", "#client", "#root", "#this");
+    private static final String KNOWN = "#request, #principal, #client or a bean";
 
     /**
      * How API keys are read.
@@ -59,6 +64,7 @@ public final class ServletRequests {
     private final BeanFactory beans;
     private final @Nullable KeyReader apiKeys;
 
+    private final OncePerMinute failures = new OncePerMinute();
     private final Map<SubjectKey, SubjectResolver> resolvers = new ConcurrentHashMap<>();
 
     /**
@@ -93,11 +99,32 @@ public final class ServletRequests {
         }
     }
 
-    private static void require(String rule, String property, String expression) {
+    private void require(String rule, String property, String expression) {
+        ExpressionTree tree;
         try {
-            Expression unused = Expressions.parse(expression);
+            tree = new ExpressionTree(Expressions.parse(expression));
         } catch (ParseException e) {
             throw new InvalidRuleException(rule, property, expression, "write a valid expression: " + e.getMessage());
+        }
+        if (tree.assigns()) {
+            throw new InvalidRuleException(rule, property, expression, "write == to compare; a single = assigns");
+        }
+        String bare = tree.bareWord(Set.of());
+        if (bare != null) {
+            throw new InvalidRuleException(
+                    rule, property, expression, "write " + KNOWN + " instead of " + bare + "; a text stands in quotes");
+        }
+        for (String variable : tree.variables()) {
+            if (!VARIABLES.contains(variable)) {
+                throw new InvalidRuleException(
+                        rule, property, expression, "write " + KNOWN + " instead of " + variable);
+            }
+        }
+        for (String bean : tree.beans()) {
+            if (!beans.containsBean(bean)) {
+                throw new InvalidRuleException(
+                        rule, property, expression, "name a bean that exists instead of @" + bean);
+            }
         }
     }
 
@@ -185,15 +212,10 @@ public final class ServletRequests {
     private SubjectResolver expression(String rule, String expression) {
         require(rule, "key", expression);
         return request -> {
-            try {
-                Object value = value(expression, request, Object.class);
-                return value == null || value.toString().isBlank()
-                        ? null
-                        : Subject.of("key", value.toString().strip());
-            } catch (RuntimeException e) {
-                log.warn("Key {} failed; counting the request by its address: {}", expression, e.getMessage());
-                return null;
-            }
+            Object value = value(expression, request, Object.class);
+            return value == null || value.toString().isBlank()
+                    ? null
+                    : Subject.of("key", value.toString().strip());
         };
     }
 
@@ -221,13 +243,26 @@ public final class ServletRequests {
             return session == null ? null : session.getId();
         }
 
+        /** A bean or an expression that fails finds nobody, so that the request counts by its address. */
         @Override
         public @Nullable Subject resolve(String rule, SubjectKey key) {
-            SubjectResolver resolver = resolvers.get(key);
-            if (resolver == null) {
-                resolver = resolvers.computeIfAbsent(key, written -> resolver(rule, key));
+            try {
+                SubjectResolver resolver = resolvers.get(key);
+                if (resolver == null) {
+                    resolver = resolvers.computeIfAbsent(key, written -> resolver(rule, key));
+                }
+                return resolver.resolve(request);
+            } catch (RuntimeException e) {
+                if (failures.mayTell(rule + " " + key)) {
+                    log.warn(
+                            "The key {} of {} failed; counting the request by its address (logged once a minute at most):"
+                                    + " {}",
+                            key.kind() == Kind.BEAN ? "bean:" + key.argument() : key.argument(),
+                            rule,
+                            e.getMessage());
+                }
+                return null;
             }
-            return resolver.resolve(request);
         }
 
         /**
@@ -244,7 +279,13 @@ public final class ServletRequests {
                 return Boolean.TRUE.equals(value(condition, request, Boolean.class));
             } catch (RuntimeException e) {
                 boolean counts = rule.action() == Action.THROTTLE || rule.action() == Action.SHADOW;
-                log.warn("Condition of rule '{}' failed; treating it as {}: {}", rule.name(), counts, e.getMessage());
+                if (failures.mayTell(rule.name())) {
+                    log.warn(
+                            "Condition of rule '{}' failed; treating it as {} (logged once a minute at most): {}",
+                            rule.name(),
+                            counts,
+                            e.getMessage());
+                }
                 return counts;
             }
         }

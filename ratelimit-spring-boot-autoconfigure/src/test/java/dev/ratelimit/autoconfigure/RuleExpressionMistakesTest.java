@@ -1,0 +1,70 @@
+package dev.ratelimit.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+
+/** A mistake in an expression of a rule stops the start, not a request. */
+class RuleExpressionMistakesTest {
+
+    private final WebApplicationContextRunner application = new WebApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(
+                    RateLimitAutoConfiguration.class,
+                    RateLimitPolicyAutoConfiguration.class,
+                    RateLimitWebAutoConfiguration.class))
+            .withPropertyValues(
+                    "ratelimit.store.type=memory",
+                    "ratelimit.limits.a.algorithm=fixed-window",
+                    "ratelimit.limits.a.max-requests=1",
+                    "ratelimit.limits.a.window=1m",
+                    "ratelimit.rules.r.limits=a");
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "condition | @tenants.isSmall(#request) | Name a bean that exists instead of @tenants.",
+                "key | @tenants.of(#request) | Name a bean that exists instead of @tenants.",
+                "key | bean:tenants | Name a bean of type dev.ratelimit.web.servlet.SubjectResolver that exists.",
+                "key | bean:rateLimiter | Name a bean of type dev.ratelimit.web.servlet.SubjectResolver that exists.",
+                "condition | #requst.secure | Write #request, #principal, #client or a bean instead of #requst.",
+                "condition | #status == 401 | Write #request, #principal, #client or a bean instead of #status.",
+                "condition | method == 'GET' |"
+                        + " Write #request, #principal, #client or a bean instead of method; a text stands in quotes.",
+                "condition | #client = '10.0.0.1' | Write == to compare; a single = assigns.",
+                "condition | #request. | Write a valid expression: ",
+            },
+            quoteCharacter = '\u0000')
+    void mistakeStopsTheStart(String property, String expression, String action) {
+        application
+                .withPropertyValues("ratelimit.rules.r." + property + "=" + expression)
+                .run(context -> {
+                    FailureAnalysis analysis = new ConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
+                    assertThat(analysis).isNotNull();
+                    assertThat(analysis.getDescription())
+                            .isEqualTo("Invalid rate limit configuration:\n\n    Property: ratelimit.rules.r."
+                                    + property + "\n    Value: '" + expression + "'");
+                    assertThat(analysis.getAction()).startsWith(action);
+                });
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "condition | @environment.getProperty('x') == null and #request.secure",
+                "condition | {1, 2}.?[#this > 1].size() == 1",
+                "key | #principal?.name + ' ' + #client",
+                "key | #request.getParameter('tenant')",
+            },
+            quoteCharacter = '\u0000')
+    void expressionThatMayHaveAValueIsNoMistake(String property, String expression) {
+        application
+                .withPropertyValues("ratelimit.rules.r." + property + "=" + expression)
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+}
