@@ -19,6 +19,7 @@ import tools.jackson.databind.json.JsonMapper;
 class ConfigurationMetadataTest {
 
     private static final Map<String, JsonNode> properties = new LinkedHashMap<>();
+    private static final List<String> typesOfRules = new ArrayList<>();
     private static final Map<String, JsonNode> hints = new LinkedHashMap<>();
 
     @BeforeAll
@@ -26,8 +27,13 @@ class ConfigurationMetadataTest {
         try (InputStream file =
                 ConfigurationMetadataTest.class.getResourceAsStream("/META-INF/spring-configuration-metadata.json")) {
             JsonNode metadata = JsonMapper.builder().build().readTree(file);
-            metadata.get("properties")
-                    .forEach(property -> properties.put(property.get("name").asString(), property));
+            for (JsonNode property : metadata.get("properties")) {
+                String name = property.get("name").asString();
+                properties.put(name, property);
+                if (name.equals("ratelimit.rules")) {
+                    typesOfRules.add(property.get("type").asString());
+                }
+            }
             metadata.get("hints").forEach(hint -> hints.put(hint.get("name").asString(), hint));
         }
     }
@@ -95,8 +101,14 @@ class ConfigurationMetadataTest {
         assertThat(type(RateLimitProperties.RuleSpec.class, "onFailure")).matches(Class::isEnum);
         assertThat(properties.get("ratelimit.limits").get("type").asString())
                 .isEqualTo("java.util.Map<java.lang.String," + RateLimitProperties.LimitSpec.class.getName() + ">");
-        assertThat(properties.get("ratelimit.rules").get("type").asString())
-                .isEqualTo("java.util.Map<java.lang.String," + RateLimitProperties.RuleSpec.class.getName() + ">");
+    }
+
+    @Test
+    void rulesAreAMapOrAList() {
+        String rule = RateLimitProperties.RuleSpec.class.getName();
+        assertThat(typesOfRules)
+                .containsExactlyInAnyOrder(
+                        "java.util.Map<java.lang.String," + rule + ">", "java.util.List<" + rule + ">");
     }
 
     private static Class<?> type(Class<?> spec, String name) {

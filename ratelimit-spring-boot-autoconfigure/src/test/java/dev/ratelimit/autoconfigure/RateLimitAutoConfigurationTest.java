@@ -208,25 +208,6 @@ class RateLimitAutoConfigurationTest {
         });
     }
 
-    /** Boot says this one, and knows the values since the property has a type of its own. */
-    @Test
-    void algorithmThatDoesNotExistStopsTheStartAndTheOnesThatDoAreNamed(CapturedOutput output) {
-        SpringApplication spring = new SpringApplication(RateLimitAutoConfiguration.class);
-        spring.setWebApplicationType(WebApplicationType.NONE);
-
-        assertThatThrownBy(() -> spring.run("--ratelimit.limits.a.algorithm=magic"))
-                .isInstanceOf(RuntimeException.class);
-
-        assertThat(output)
-                .contains(
-                        "APPLICATION FAILED TO START",
-                        "Property: ratelimit.limits.a.algorithm",
-                        "Value: \"magic\"",
-                        "The following values are valid",
-                        "FIXED_WINDOW",
-                        "LEAKY_BUCKET");
-    }
-
     @Test
     void mistakeIsSaidWhereAnApplicationFailsToStart(CapturedOutput output) {
         SpringApplication spring = new SpringApplication(RateLimitAutoConfiguration.class);

@@ -1,0 +1,106 @@
+package dev.ratelimit.autoconfigure;
+
+import dev.ratelimit.autoconfigure.KnownProperties.Unknown;
+import dev.ratelimit.support.Spelling;
+import java.time.Duration;
+import java.time.ZoneId;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.origin.Origin;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.core.convert.ConversionException;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Reports properties of ours that do not exist or have a value of another type, with the spelling that was probably meant.
+ * It goes before the analyzers of Spring Boot, which know no better than to list constants of Java.
+ */
+@Order(Ordered.HIGHEST_PRECEDENCE)
+final class PropertyFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {
+
+    @Override
+    protected @Nullable FailureAnalysis analyze(Throwable rootFailure, BindException cause) {
+        if (!KnownProperties.ROOT.equals(cause.getName()) && !KnownProperties.ROOT.isAncestorOf(cause.getName())) {
+            return null;
+        }
+        UnboundConfigurationPropertiesException unbound =
+                findCause(cause, UnboundConfigurationPropertiesException.class);
+        if (unbound != null) {
+            return unknown(List.copyOf(unbound.getUnboundProperties()), cause);
+        }
+        ConfigurationProperty property = cause.getProperty();
+        Class<?> type = cause.getTarget().getType().resolve();
+        String action = property == null || type == null || findCause(cause, ConversionException.class) == null
+                ? null
+                : action(ClassUtils.resolvePrimitiveIfNecessary(type), String.valueOf(property.getValue()));
+        return property == null || action == null
+                ? null
+                : new FailureAnalysis(description(List.of(property)), action, cause);
+    }
+
+    private static FailureAnalysis unknown(List<ConfigurationProperty> properties, BindException cause) {
+        String action = properties.stream()
+                .map(property -> KnownProperties.unknownPart(property.getName()))
+                .map(unknown -> unknown == null ? "Leave it out." : action(unknown))
+                .distinct()
+                .collect(Collectors.joining("\n"));
+        return new FailureAnalysis(description(properties), action, cause);
+    }
+
+    private static String action(Unknown unknown) {
+        if (unknown.names().isEmpty()) {
+            return "Leave out '" + unknown.part() + "': " + unknown.parent() + " is a single value.";
+        }
+        return didYouMean(unknown.part(), unknown.names()) + "The properties of " + unknown.parent() + " are "
+                + String.join(", ", unknown.names()) + ".";
+    }
+
+    private static String didYouMean(String written, List<String> known) {
+        String nearest = Spelling.nearest(written, known);
+        return nearest == null ? "" : "Did you mean " + nearest + "? ";
+    }
+
+    private static @Nullable String action(Class<?> type, String value) {
+        if (type.isEnum()) {
+            List<String> words = Arrays.stream(type.getEnumConstants())
+                    .map(constant ->
+                            ((Enum<?>) constant).name().toLowerCase(Locale.ROOT).replace('_', '-'))
+                    .toList();
+            return didYouMean(value, words) + "Write one of " + String.join(", ", words) + ".";
+        }
+        if (type == Duration.class) {
+            return "Write a time such as 500ms, 10s, 15m, 1h or 1d.";
+        }
+        if (type == ZoneId.class) {
+            return "Write a time zone such as Europe/Berlin or UTC.";
+        }
+        if (type == Boolean.class) {
+            return "Write true or false.";
+        }
+        return Number.class.isAssignableFrom(type) ? "Write a whole number." : null;
+    }
+
+    private static String description(List<ConfigurationProperty> properties) {
+        return properties.stream()
+                .sorted()
+                .map(PropertyFailureAnalyzer::described)
+                .collect(Collectors.joining("\n\n", "Invalid rate limit configuration:\n\n", ""));
+    }
+
+    private static String described(ConfigurationProperty property) {
+        Origin origin = property.getOrigin();
+        // A name that is misspelt may stand for the password.
+        String value = property.getName().toString().contains("pas") ? "******" : String.valueOf(property.getValue());
+        return "    Property: " + property.getName() + "\n    Value: '" + value + "'"
+                + (origin == null ? "" : "\n    Origin: " + origin);
+    }
+}

@@ -1,0 +1,136 @@
+package dev.ratelimit.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.util.StringUtils;
+
+/** A misspelt property or value of ours is reported with the spelling that was meant. */
+@ExtendWith(OutputCaptureExtension.class)
+class PropertyFailureAnalyzerTest {
+
+    private static final String OF_A_LIMIT = "algorithm, base, burst, candidate, capacity, cost, drain, forget-after,"
+            + " lease, max-requests, max-wait, min-interval, penalties, refill, tiers, window, zone";
+
+    private final ApplicationContextRunner application = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(RateLimitAutoConfiguration.class))
+            .withPropertyValues("ratelimit.store.type=memory");
+
+    @Test
+    void misspeltPropertyIsReportedOnceWithItsFileAndLine(@TempDir Path folder, CapturedOutput output)
+            throws Exception {
+        Path file = Files.writeString(folder.resolve("application.yaml"), """
+                ratelimit:
+                  store.type: memory
+                  limits:
+                    api:
+                      algorithm: sliding-window
+                      max-request: 100
+                      window: 1m
+                """);
+
+        start("--spring.config.location=" + file.toUri());
+
+        assertThat(output)
+                .contains(
+                        "APPLICATION FAILED TO START",
+                        "Property: ratelimit.limits.api.max-request\n    Value: '100'\n    Origin: ",
+                        "application.yaml] - 6:20",
+                        "Did you mean max-requests? The properties of ratelimit.limits.api are ");
+        assertThat(StringUtils.countOccurrencesOf(output.getAll(), "ratelimit.limits.api.max-request\n"))
+                .isEqualTo(1);
+    }
+
+    @Test
+    void misspeltValueIsReportedInTheDocumentedSpelling(CapturedOutput output) {
+        start("--ratelimit.limits.a.algorithm=sliding_windw");
+
+        assertThat(output)
+                .contains(
+                        "APPLICATION FAILED TO START",
+                        "Property: ratelimit.limits.a.algorithm\n    Value: 'sliding_windw'",
+                        "Did you mean sliding-window? Write one of fixed-window, sliding-window, sliding-log,"
+                                + " token-bucket, leaky-bucket.")
+                .doesNotContain("SLIDING_WINDOW");
+    }
+
+    private static void start(String argument) {
+        SpringApplication spring = new SpringApplication(RateLimitAutoConfiguration.class);
+        spring.setWebApplicationType(WebApplicationType.NONE);
+        assertThatThrownBy(() -> spring.run(argument)).isInstanceOf(RuntimeException.class);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "ratelimit.limits.a.maxRequest=1 | Did you mean max-requests? The properties of ratelimit.limits.a are "
+                        + OF_A_LIMIT + ".",
+                "ratelimit.limits.a.penalties[0].aftre=1 |"
+                        + " Did you mean after? The properties of ratelimit.limits.a.penalties[0] are after, block.",
+                "ratelimit.limits.a.window.size=1m | Leave out 'size': ratelimit.limits.a.window is a single value.",
+                "ratelimit.stroe.type=memory | Did you mean store? The properties of ratelimit are ",
+                "ratelimit.rules[0].pth=/a | Did you mean path? The properties of ratelimit.rules[0] are ",
+                "ratelimit.rules.api.pth=/a | Did you mean path? The properties of ratelimit.rules.api are ",
+                "ratelimit.tiers.defualt=free |"
+                        + " Did you mean default? The properties of ratelimit.tiers are authorities, default, names,"
+                        + " quotas, zone.",
+                "ratelimit.store.sqlite.file=x.db |"
+                        + " The properties of ratelimit.store.sqlite are path, synchronous.",
+                "ratelimit.on-failure=opne | Did you mean open? Write one of ",
+                "ratelimit.store.type=postgres | Did you mean postgresql? Write one of ",
+                "ratelimit.store.deadline=soon | Write a time such as 500ms, 10s, 15m, 1h or 1d.",
+                "ratelimit.headers.legacy=maybe | Write true or false.",
+                "ratelimit.instances=two | Write a whole number.",
+                "ratelimit.tiers.zone=Berlin | Write a time zone such as Europe/Berlin or UTC.",
+            },
+            quoteCharacter = '\u0000')
+    void mistakeIsAnsweredByWhatToWrite(String setting, String action) {
+        application.withPropertyValues(setting).run(context -> {
+            FailureAnalysis analysis = new PropertyFailureAnalyzer().analyze(context.getStartupFailure());
+            assertThat(analysis).isNotNull();
+            assertThat(analysis.getDescription())
+                    .startsWith("Invalid rate limit configuration:\n\n    Property: ratelimit.");
+            assertThat(analysis.getAction()).startsWith(action);
+        });
+    }
+
+    @Test
+    void severalMisspeltPropertiesAreReportedTogether() {
+        application
+                .withPropertyValues("ratelimit.limts.a.window=1m", "ratelimit.store.dedline=1s")
+                .run(context -> {
+                    FailureAnalysis analysis = new PropertyFailureAnalyzer().analyze(context.getStartupFailure());
+                    assertThat(analysis).isNotNull();
+                    assertThat(analysis.getDescription())
+                            .contains("Property: ratelimit.limts.a.window", "Property: ratelimit.store.dedline");
+                    assertThat(analysis.getAction()).contains("Did you mean limits?", "Did you mean deadline?");
+                });
+    }
+
+    @Test
+    void valueThatMayBeAPasswordIsNotShown() {
+        application
+                .withPropertyValues("ratelimit.store.postgresql.pasword=SECRET")
+                .run(context -> {
+                    FailureAnalysis analysis = new PropertyFailureAnalyzer().analyze(context.getStartupFailure());
+                    assertThat(analysis).isNotNull();
+                    assertThat(analysis.getDescription()).doesNotContain("SECRET");
+                    assertThat(analysis.getAction()).startsWith("Did you mean password?");
+                });
+    }
+}
