@@ -13,7 +13,6 @@ dependencies {
     compileOnly("org.springframework:spring-jdbc")
     compileOnly("org.springframework:spring-tx")
     compileOnly("org.springframework:spring-web")
-    compileOnly("org.springframework.data:spring-data-jdbc")
     compileOnly("org.xerial:sqlite-jdbc")
 
     testImplementation("org.checkerframework:checker-qual:3.55.1")
@@ -22,7 +21,6 @@ dependencies {
     testImplementation("org.springframework:spring-jdbc")
     testImplementation("org.springframework:spring-tx")
     testImplementation("org.springframework:spring-web")
-    testImplementation("org.springframework.data:spring-data-jdbc")
     testImplementation("org.xerial:sqlite-jdbc")
 
     testImplementation("org.junit.jupiter:junit-jupiter")

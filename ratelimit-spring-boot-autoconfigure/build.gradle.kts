@@ -19,7 +19,7 @@ dependencies {
     compileOnly("org.springframework.boot:spring-boot-jetty")
     compileOnly("org.springframework.boot:spring-boot-sql")
     compileOnly("org.springframework.boot:spring-boot-tomcat")
-    compileOnly("org.springframework.data:spring-data-jdbc")
+    compileOnly("org.springframework:spring-jdbc")
     compileOnly("org.springframework.security:spring-security-core")
 
     testImplementation("com.zaxxer:HikariCP")
@@ -32,7 +32,7 @@ dependencies {
     testImplementation("org.springframework.boot:spring-boot-jetty")
     testImplementation("org.springframework.boot:spring-boot-sql")
     testImplementation("org.springframework.boot:spring-boot-tomcat")
-    testImplementation("org.springframework.data:spring-data-jdbc")
+    testImplementation("org.springframework:spring-jdbc")
     testImplementation("org.springframework.security:spring-security-core")
 
     testImplementation("com.h2database:h2")

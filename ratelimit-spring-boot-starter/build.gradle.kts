@@ -4,8 +4,9 @@ plugins {
 
 dependencies {
     api(project(":ratelimit-spring-boot-autoconfigure"))
+    api("org.springframework.boot:spring-boot-starter")
     runtimeOnly("com.zaxxer:HikariCP")
     runtimeOnly("org.flywaydb:flyway-database-postgresql")
-    runtimeOnly("org.springframework.data:spring-data-jdbc")
+    runtimeOnly("org.springframework:spring-jdbc")
     runtimeOnly("org.xerial:sqlite-jdbc")
 }

@@ -101,10 +101,8 @@ class ArchitectureTest {
                             POSTGRESQL,
                             LOGGING,
                             "org.postgresql",
-                            "org.springframework.core.convert.converter",
                             "org.springframework.core.retry",
                             "org.springframework.dao",
-                            "org.springframework.data..",
                             "org.springframework.jdbc..",
                             "org.springframework.transaction..")));
 

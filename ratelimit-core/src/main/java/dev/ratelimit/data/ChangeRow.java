@@ -1,13 +1,10 @@
 package dev.ratelimit.data;
 
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import org.springframework.data.annotation.Id;
-import org.springframework.data.jdbc.repository.query.Modifying;
-import org.springframework.data.jdbc.repository.query.Query;
-import org.springframework.data.relational.core.mapping.Table;
-import org.springframework.data.repository.Repository;
-import org.springframework.data.repository.query.Param;
 
 /**
  * An entry of the change feed. Revisions ascend in the order in which changes were committed.
@@ -15,8 +12,7 @@ import org.springframework.data.repository.query.Param;
  * @param kind one of the constants
  * @param name the limit or the rule; the user; the id of the API key; the subject
  */
-@Table("rate_limit_changes")
-record ChangeRow(@Id long revision, String kind, String name, long changedAt) {
+record ChangeRow(long revision, String kind, String name, long changedAt) {
 
     static final long FIRST_REVISION = 1;
 
@@ -26,23 +22,49 @@ record ChangeRow(@Id long revision, String kind, String name, long changedAt) {
     static final String KEY = "key";
     static final String RESET = "reset";
 
-    interface Rows extends Repository<ChangeRow, Long> {
+    private static ChangeRow of(ResultSet row) throws SQLException {
+        return new ChangeRow(
+                row.getLong("revision"), row.getString("kind"), row.getString("name"), row.getLong("changed_at"));
+    }
 
-        List<ChangeRow> findByRevisionGreaterThanEqualOrderByRevision(long revision);
+    /** The rows of {@code rate_limit_changes}. */
+    static final class Rows {
 
-        Optional<ChangeRow> findFirstByOrderByRevisionDesc();
+        private final Table table;
+
+        Rows(Table table) {
+            this.table = table;
+        }
+
+        List<ChangeRow> findFrom(long revision) {
+            return table.find(
+                    "SELECT * FROM {table} WHERE revision >= :revision ORDER BY revision",
+                    Map.of("revision", revision),
+                    (row, number) -> of(row));
+        }
+
+        Optional<ChangeRow> findNewest() {
+            return table
+                    .find(
+                            "SELECT * FROM {table} ORDER BY revision DESC LIMIT 1",
+                            Map.of(),
+                            (row, number) -> of(row))
+                    .stream()
+                    .findFirst();
+        }
 
         /** The database assigns the revision. */
-        @Modifying
-        @Query("INSERT INTO #{#qualifiedTableName} (kind, name) VALUES (:kind, :name)")
-        void add(@Param("kind") String kind, @Param("name") String name);
+        void add(String kind, String name) {
+            table.update(
+                    "INSERT INTO {table} (kind, name) VALUES (:kind, :name)", Map.of("kind", kind, "name", name));
+        }
 
         /** Deletes old changes, but never the newest: by that one, readers know that they have missed nothing. */
-        @Modifying
-        @Query("""
-                DELETE FROM #{#qualifiedTableName}
-                WHERE changed_at < :before AND revision < (SELECT max(revision) FROM #{#qualifiedTableName})
-                """)
-        void deleteOlderThan(@Param("before") long before);
+        void deleteOlderThan(long before) {
+            table.update("""
+                    DELETE FROM {table}
+                    WHERE changed_at < :before AND revision < (SELECT max(revision) FROM {table})
+                    """, Map.of("before", before));
+        }
     }
 }

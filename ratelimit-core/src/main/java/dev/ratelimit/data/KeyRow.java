@@ -5,31 +5,26 @@ import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.policy.ApiKey;
 import dev.ratelimit.policy.Quota;
 import dev.ratelimit.support.Micros;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
-import org.springframework.data.annotation.Id;
-import org.springframework.data.jdbc.repository.query.Modifying;
-import org.springframework.data.jdbc.repository.query.Query;
-import org.springframework.data.relational.core.mapping.Embedded;
-import org.springframework.data.relational.core.mapping.Embedded.OnEmpty;
-import org.springframework.data.relational.core.mapping.Table;
-import org.springframework.data.repository.Repository;
-import org.springframework.data.repository.query.Param;
 
 /** An API key: enough to recognise it, and nothing to make it from. */
-@Table("api_keys")
 record KeyRow(
-        @Id String id,
+        String id,
         String keyHash,
         String name,
         String userId,
         @Nullable String tier,
-        @Embedded(onEmpty = OnEmpty.USE_EMPTY) QuotaColumns quota,
-        @Embedded(onEmpty = OnEmpty.USE_EMPTY) Life life,
-        @Embedded(onEmpty = OnEmpty.USE_EMPTY) Use use) {
+        QuotaColumns quota,
+        Life life,
+        Use use) {
 
     /** From creation to revocation. Times are microseconds; zero means never. */
     record Life(
@@ -86,31 +81,95 @@ record KeyRow(
         return micros == 0 ? null : Micros.toInstant(micros);
     }
 
-    interface Rows extends Repository<KeyRow, String> {
+    private static KeyRow of(ResultSet row) throws SQLException {
+        return new KeyRow(
+                row.getString("id"),
+                row.getString("key_hash"),
+                row.getString("name"),
+                row.getString("user_id"),
+                row.getString("tier"),
+                QuotaColumns.of(row),
+                new Life(
+                        row.getString("created_by"),
+                        row.getLong("created_at"),
+                        row.getLong("expires_at"),
+                        row.getLong("revoked_at"),
+                        row.getString("revoked_by")),
+                new Use(row.getLong("last_used_at"), row.getLong("total_requests")));
+    }
 
-        List<KeyRow> findAllByOrderByLifeCreatedAtAscIdAsc();
+    private Map<String, @Nullable Object> columns() {
+        Map<String, @Nullable Object> columns = new LinkedHashMap<>();
+        columns.put("id", id);
+        columns.put("key_hash", keyHash);
+        columns.put("name", name);
+        columns.put("user_id", userId);
+        columns.put("tier", tier);
+        quota.putInto(columns);
+        columns.put("created_by", life.createdBy);
+        columns.put("created_at", life.createdAt);
+        columns.put("expires_at", life.expiresAt);
+        columns.put("revoked_at", life.revokedAt);
+        columns.put("revoked_by", life.revokedBy);
+        columns.put("last_used_at", use.lastUsedAt);
+        columns.put("total_requests", use.totalRequests);
+        return columns;
+    }
 
-        List<KeyRow> findByUserIdOrderByLifeCreatedAtAscIdAsc(String user);
+    /** The rows of {@code api_keys}. */
+    static final class Rows {
 
-        List<KeyRow> findByLifeRevokedAt(long revokedAt);
+        private final Table table;
 
-        List<KeyRow> findByIdIn(Collection<String> ids);
+        Rows(Table table) {
+            this.table = table;
+        }
 
-        Optional<KeyRow> findById(String id);
+        /** The oldest first. */
+        List<KeyRow> findAll() {
+            return table.find("SELECT * FROM {table} ORDER BY created_at, id", Map.of(), (row, number) -> of(row));
+        }
+
+        /** The oldest first. */
+        List<KeyRow> findByOwner(String user) {
+            return table.find(
+                    "SELECT * FROM {table} WHERE user_id = :user ORDER BY created_at, id",
+                    Map.of("user", user),
+                    (row, number) -> of(row));
+        }
+
+        List<KeyRow> findNotRevoked() {
+            return table.find("SELECT * FROM {table} WHERE revoked_at = 0", Map.of(), (row, number) -> of(row));
+        }
+
+        List<KeyRow> find(Collection<String> ids) {
+            return table.find(
+                    "SELECT * FROM {table} WHERE id IN (:ids)", Map.of("ids", ids), (row, number) -> of(row));
+        }
+
+        Optional<KeyRow> find(String id) {
+            return find(List.of(id)).stream().findFirst();
+        }
+
+        void insert(KeyRow row) {
+            table.insert(row.columns());
+        }
 
         /** Writes no other column: uses may be added at the same time. */
-        @Modifying
-        @Query("UPDATE #{#qualifiedTableName} SET revoked_at = :at, revoked_by = :by WHERE id = :id")
-        void revoke(@Param("id") String id, @Param("at") long at, @Param("by") String by);
+        void revoke(String id, long at, String by) {
+            table.update(
+                    "UPDATE {table} SET revoked_at = :at, revoked_by = :by WHERE id = :id",
+                    Map.of("id", id, "at", at, "by", by));
+        }
 
         /** Writes no other column, so that it is not taken for a change of the key. */
-        @Modifying
-        @Query("""
-                UPDATE #{#qualifiedTableName}
-                SET total_requests = total_requests + :requests,
-                    last_used_at = CASE WHEN last_used_at < :at THEN :at ELSE last_used_at END
-                WHERE id = :id
-                """)
-        void addUse(@Param("id") String id, @Param("requests") long requests, @Param("at") long at);
+        void addUse(String id, long requests, long at) {
+            table.update("""
+                    UPDATE {table}
+                    SET total_requests = total_requests + :requests,
+                        last_used_at = CASE WHEN last_used_at < :at THEN :at ELSE last_used_at END
+                    WHERE id = :id
+                    """, Map.of("id", id, "requests", requests, "at", at));
+        }
     }
 }

@@ -2,27 +2,24 @@ package dev.ratelimit.data;
 
 import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.admin.Revision;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.springframework.data.annotation.Id;
-import org.springframework.data.relational.core.mapping.Embedded;
-import org.springframework.data.relational.core.mapping.Embedded.OnEmpty;
-import org.springframework.data.relational.core.mapping.Table;
-import org.springframework.data.repository.Repository;
 
 /**
  * A version of a limit.
  *
  * @param definition the lines of the definition; {@code null} if the configuration applies again
  */
-@Table("rate_limit_configs")
 record LimitRow(
-        @Id @Nullable Long id,
+        @Nullable Long id,
         String resource,
         int version,
         @Nullable String definition,
-        @Embedded(onEmpty = OnEmpty.USE_EMPTY) VersionColumns stored) {
+        VersionColumns stored) {
 
     static LimitRow of(Revision<Map<String, String>> version) {
         Map<String, String> definition = version.content();
@@ -58,12 +55,47 @@ record LimitRow(
                 id == null ? Revision.NOT_STORED : id);
     }
 
-    interface Rows extends Repository<LimitRow, Long> {
+    private static LimitRow of(ResultSet row) throws SQLException {
+        return new LimitRow(
+                row.getLong("id"),
+                row.getString("resource"),
+                row.getInt("version"),
+                row.getString("definition"),
+                VersionColumns.of(row));
+    }
 
-        List<LimitRow> findAllByOrderByResourceAscVersionDesc();
+    /** The rows of {@code rate_limit_configs}. */
+    static final class Rows {
 
-        List<LimitRow> findByResourceOrderByVersionDesc(String resource);
+        private final Table table;
 
-        LimitRow save(LimitRow version);
+        Rows(Table table) {
+            this.table = table;
+        }
+
+        /** By name, and the newest first. */
+        List<LimitRow> findAll() {
+            return table.find(
+                    "SELECT * FROM {table} ORDER BY resource, version DESC", Map.of(), (row, number) -> of(row));
+        }
+
+        /** The newest first. */
+        List<LimitRow> find(String resource) {
+            return table.find(
+                    "SELECT * FROM {table} WHERE resource = :resource ORDER BY version DESC",
+                    Map.of("resource", resource),
+                    (row, number) -> of(row));
+        }
+
+        /** Returns the row with its id. */
+        LimitRow insert(LimitRow row) {
+            Map<String, @Nullable Object> columns = new LinkedHashMap<>();
+            columns.put("resource", row.resource);
+            columns.put("version", row.version);
+            columns.put("definition", row.definition);
+            row.stored.putInto(columns);
+            return new LimitRow(
+                    table.insertNumbered(columns), row.resource, row.version, row.definition, row.stored);
+        }
     }
 }

@@ -3,24 +3,39 @@ package dev.ratelimit.data;
 import dev.ratelimit.admin.PenaltyAdmin;
 import dev.ratelimit.support.Micros;
 import java.util.List;
-import org.springframework.data.annotation.Id;
-import org.springframework.data.relational.core.mapping.Table;
-import org.springframework.data.repository.Repository;
+import java.util.Map;
 
 /**
  * The violations of a subject ({@code userId}) on a limit ({@code resource}), which together are its key. Stores write
  * this table; here it is only read.
  */
-@Table("rate_limit_penalties")
-record PenaltyRow(@Id String userId, String resource, long violationCount, long lastViolationAt, long penaltyUntil) {
+record PenaltyRow(String userId, String resource, long violationCount, long lastViolationAt, long penaltyUntil) {
 
     PenaltyAdmin.Penalty penalty() {
         return new PenaltyAdmin.Penalty(
                 userId, resource, violationCount, Micros.toInstant(lastViolationAt), Micros.toInstant(penaltyUntil));
     }
 
-    interface Rows extends Repository<PenaltyRow, String> {
+    /** The rows of {@code rate_limit_penalties}. */
+    static final class Rows {
 
-        List<PenaltyRow> findByPenaltyUntilGreaterThanOrderByPenaltyUntilDesc(long now);
+        private final Table table;
+
+        Rows(Table table) {
+            this.table = table;
+        }
+
+        /** The longest first. */
+        List<PenaltyRow> findEndingAfter(long now) {
+            return table.find(
+                    "SELECT * FROM {table} WHERE penalty_until > :now ORDER BY penalty_until DESC",
+                    Map.of("now", now),
+                    (row, number) -> new PenaltyRow(
+                            row.getString("user_id"),
+                            row.getString("resource"),
+                            row.getLong("violation_count"),
+                            row.getLong("last_violation_at"),
+                            row.getLong("penalty_until")));
+        }
     }
 }

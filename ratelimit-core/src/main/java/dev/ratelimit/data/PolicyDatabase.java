@@ -6,7 +6,6 @@ import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.support.Micros;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.List;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -15,30 +14,14 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.retry.RetryPolicy;
 import org.springframework.core.retry.RetryTemplate;
 import org.springframework.dao.TransientDataAccessException;
-import org.springframework.data.jdbc.core.JdbcAggregateTemplate;
-import org.springframework.data.jdbc.core.convert.DataAccessStrategy;
-import org.springframework.data.jdbc.core.convert.DataAccessStrategyFactory;
-import org.springframework.data.jdbc.core.convert.DefaultJdbcTypeFactory;
-import org.springframework.data.jdbc.core.convert.JdbcConverter;
-import org.springframework.data.jdbc.core.convert.JdbcCustomConversions;
-import org.springframework.data.jdbc.core.convert.MappingJdbcConverter;
-import org.springframework.data.jdbc.core.convert.QueryMappingConfiguration;
-import org.springframework.data.jdbc.core.dialect.JdbcDialect;
-import org.springframework.data.jdbc.core.dialect.JdbcPostgresDialect;
-import org.springframework.data.jdbc.core.mapping.JdbcMappingContext;
-import org.springframework.data.jdbc.repository.support.JdbcRepositoryFactory;
-import org.springframework.data.relational.core.mapping.NamingStrategy;
-import org.springframework.data.relational.core.sql.IdentifierProcessing;
-import org.springframework.data.relational.core.sql.IdentifierProcessing.LetterCasing;
-import org.springframework.data.relational.core.sql.IdentifierProcessing.Quoting;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * The tables of limits, rules, quotas, API keys and penalties, with its own Spring Data JDBC: it defines no beans and never
- * joins a transaction of the application. The schema must exist: see {@code dev.ratelimit.schema}.
+ * The tables of limits, rules, quotas, API keys and penalties. It never joins a transaction of the application. The schema
+ * must exist: see {@code dev.ratelimit.schema}.
  */
 public final class PolicyDatabase {
 
@@ -67,7 +50,6 @@ public final class PolicyDatabase {
             .delay(Duration.ZERO)
             .build());
 
-    private final JdbcAggregateTemplate rows;
 
     private final LimitRow.Rows limits;
     private final RuleRow.Rows rules;
@@ -76,8 +58,7 @@ public final class PolicyDatabase {
     private final ChangeRow.Rows changes;
     private final PenaltyRow.Rows penalties;
 
-    private PolicyDatabase(
-            String where, DataSource dataSource, @Nullable String schema, JdbcDialect dialect, String lock) {
+    private PolicyDatabase(String where, DataSource dataSource, @Nullable String schema, String lock) {
         this.where = where;
         // Transactions are bound to threads by their data source: ours never meet those of the application.
         this.dataSource = new DelegatingDataSource(dataSource);
@@ -88,16 +69,12 @@ public final class PolicyDatabase {
         if (schema != null) {
             jdbc.getJdbcTemplate().setQueryTimeout((int) LONGEST_QUERY.toSeconds());
         }
-        this.rows = rows(jdbc, dialect, schema);
-        JdbcRepositoryFactory repositories = new JdbcRepositoryFactory(rows);
-        // Not that of the thread: developer tools load the application with another one.
-        repositories.setBeanClassLoader(PolicyDatabase.class.getClassLoader());
-        this.limits = repositories.getRepository(LimitRow.Rows.class);
-        this.rules = repositories.getRepository(RuleRow.Rows.class);
-        this.quotas = repositories.getRepository(QuotaRow.Rows.class);
-        this.keys = repositories.getRepository(KeyRow.Rows.class);
-        this.changes = repositories.getRepository(ChangeRow.Rows.class);
-        this.penalties = repositories.getRepository(PenaltyRow.Rows.class);
+        this.limits = new LimitRow.Rows(new Table(jdbc, schema, "rate_limit_configs"));
+        this.rules = new RuleRow.Rows(new Table(jdbc, schema, "rate_limit_rules"));
+        this.quotas = new QuotaRow.Rows(new Table(jdbc, schema, "user_quotas"));
+        this.keys = new KeyRow.Rows(new Table(jdbc, schema, "api_keys"));
+        this.changes = new ChangeRow.Rows(new Table(jdbc, schema, "rate_limit_changes"));
+        this.penalties = new PenaltyRow.Rows(new Table(jdbc, schema, "rate_limit_penalties"));
     }
 
     /** The tables in an SQLite file. */
@@ -106,7 +83,6 @@ public final class PolicyDatabase {
                 "the SQLite file " + file.path(),
                 file.busyTimeout(WAIT_FOR_A_WRITER).dataSource(),
                 null,
-                SqliteDialect.INSTANCE,
                 // The first statement of the transaction: it waits for other writers, and the next ones read their
                 // work.
                 "UPDATE rate_limit_changes SET name = name WHERE revision = 0");
@@ -124,37 +100,7 @@ public final class PolicyDatabase {
                 "the PostgreSQL schema " + name,
                 dataSource,
                 name,
-                new CaseKeepingPostgresDialect(),
                 "UPDATE \"" + name + "\".rate_limit_revision SET revision = revision");
-    }
-
-    /** The usual dialect writes all names in lower case, including the schema. */
-    private static final class CaseKeepingPostgresDialect extends JdbcPostgresDialect {
-
-        @Override
-        public IdentifierProcessing getIdentifierProcessing() {
-            return IdentifierProcessing.create(new Quoting("\""), LetterCasing.AS_IS);
-        }
-    }
-
-    private static JdbcAggregateTemplate rows(
-            NamedParameterJdbcTemplate jdbc, JdbcDialect dialect, @Nullable String schema) {
-        JdbcCustomConversions conversions = JdbcCustomConversions.of(dialect, List.of());
-        JdbcMappingContext mapping = JdbcMappingContext.forQuotedIdentifiers(new NamingStrategy() {
-            @Override
-            public String getSchema() {
-                return schema == null ? "" : schema;
-            }
-        });
-        mapping.setSimpleTypeHolder(conversions.getSimpleTypeHolder());
-        JdbcConverter converter = new MappingJdbcConverter(
-                mapping,
-                (identifier, path) -> List.of(), // no row owns rows of another table
-                conversions,
-                new DefaultJdbcTypeFactory(jdbc.getJdbcOperations(), dialect.getArraySupport()));
-        DataAccessStrategy access =
-                new DataAccessStrategyFactory(converter, jdbc, dialect, QueryMappingConfiguration.EMPTY).create();
-        return new JdbcAggregateTemplate(converter, access);
     }
 
     /**
@@ -191,10 +137,6 @@ public final class PolicyDatabase {
             }
             return work.get();
         }));
-    }
-
-    JdbcAggregateTemplate rows() {
-        return rows;
     }
 
     LimitRow.Rows limits() {

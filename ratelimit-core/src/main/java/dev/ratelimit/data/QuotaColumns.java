@@ -3,9 +3,12 @@ package dev.ratelimit.data;
 import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.Limit;
 import dev.ratelimit.policy.Quota;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.DateTimeException;
 import java.time.ZoneId;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The quota of a user or an API key. */
@@ -28,6 +31,25 @@ record QuotaColumns(
                 quota.perMonth(),
                 quota.burst(),
                 zone == null ? null : zone.getId());
+    }
+
+    static QuotaColumns of(ResultSet row) throws SQLException {
+        return new QuotaColumns(
+                Table.longOrNull(row, "per_second"),
+                Table.longOrNull(row, "per_hour"),
+                Table.longOrNull(row, "per_day"),
+                Table.longOrNull(row, "per_month"),
+                Table.longOrNull(row, "burst"),
+                row.getString("zone"));
+    }
+
+    void putInto(Map<String, @Nullable Object> columns) {
+        columns.put("per_second", perSecond);
+        columns.put("per_hour", perHour);
+        columns.put("per_day", perDay);
+        columns.put("per_month", perMonth);
+        columns.put("burst", burst);
+        columns.put("zone", zone);
     }
 
     /** Reads the quota; {@link InvalidLimitException} if no limits can be made of it. */

@@ -4,27 +4,25 @@ import dev.ratelimit.admin.QuotaAdmin;
 import dev.ratelimit.policy.Account;
 import dev.ratelimit.policy.Quota;
 import dev.ratelimit.support.Micros;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
-import org.springframework.data.annotation.Id;
-import org.springframework.data.relational.core.mapping.Embedded;
-import org.springframework.data.relational.core.mapping.Embedded.OnEmpty;
-import org.springframework.data.relational.core.mapping.Table;
-import org.springframework.data.repository.Repository;
 
 /**
  * The tier, the quota and the block of a user.
  *
  * @param blockedUntil the end of the block in microseconds; zero for none
  */
-@Table("user_quotas")
 record QuotaRow(
-        @Id String userId,
+        String userId,
         @Nullable String tier,
-        @Embedded(onEmpty = OnEmpty.USE_EMPTY) QuotaColumns quota,
+        QuotaColumns quota,
         long blockedUntil,
         @Nullable String blockReason,
         String changedBy,
@@ -68,14 +66,68 @@ record QuotaRow(
         return new QuotaAdmin.UserQuota(account(Quota.NONE), changedBy, Micros.toInstant(changedAt));
     }
 
-    interface Rows extends Repository<QuotaRow, String> {
+    private static QuotaRow of(ResultSet row) throws SQLException {
+        return new QuotaRow(
+                row.getString("user_id"),
+                row.getString("tier"),
+                QuotaColumns.of(row),
+                row.getLong("blocked_until"),
+                row.getString("block_reason"),
+                row.getString("changed_by"),
+                row.getLong("changed_at"));
+    }
 
-        List<QuotaRow> findAllByOrderByUserId();
+    private Map<String, @Nullable Object> columns() {
+        Map<String, @Nullable Object> columns = new LinkedHashMap<>();
+        columns.put("user_id", userId);
+        columns.put("tier", tier);
+        quota.putInto(columns);
+        columns.put("blocked_until", blockedUntil);
+        columns.put("block_reason", blockReason);
+        columns.put("changed_by", changedBy);
+        columns.put("changed_at", changedAt);
+        return columns;
+    }
 
-        List<QuotaRow> findByUserIdIn(Collection<String> users);
+    /** The rows of {@code user_quotas}. */
+    static final class Rows {
 
-        Optional<QuotaRow> findByUserId(String user);
+        private final Table table;
 
-        void deleteById(String user);
+        Rows(Table table) {
+            this.table = table;
+        }
+
+        /** By user. */
+        List<QuotaRow> findAll() {
+            return table.find("SELECT * FROM {table} ORDER BY user_id", Map.of(), (row, number) -> of(row));
+        }
+
+        List<QuotaRow> find(Collection<String> users) {
+            return table.find(
+                    "SELECT * FROM {table} WHERE user_id IN (:users)", Map.of("users", users), (row, number) -> of(row));
+        }
+
+        Optional<QuotaRow> find(String user) {
+            return find(List.of(user)).stream().findFirst();
+        }
+
+        void insert(QuotaRow row) {
+            table.insert(row.columns());
+        }
+
+        void update(QuotaRow row) {
+            table.update("""
+                    UPDATE {table}
+                    SET tier = :tier, per_second = :per_second, per_hour = :per_hour, per_day = :per_day,
+                        per_month = :per_month, burst = :burst, zone = :zone, blocked_until = :blocked_until,
+                        block_reason = :block_reason, changed_by = :changed_by, changed_at = :changed_at
+                    WHERE user_id = :user_id
+                    """, row.columns());
+        }
+
+        void delete(String user) {
+            table.update("DELETE FROM {table} WHERE user_id = :user", Map.of("user", user));
+        }
     }
 }

@@ -1,28 +1,26 @@
 package dev.ratelimit.data;
 
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.springframework.data.annotation.Id;
-import org.springframework.data.relational.core.mapping.Embedded;
-import org.springframework.data.relational.core.mapping.Embedded.OnEmpty;
-import org.springframework.data.relational.core.mapping.Table;
-import org.springframework.data.repository.Repository;
 
 /**
  * A version of a rule. Lists are separated by commas. See {@link StoredRule}.
  *
  * @param removed whether the configuration applies again
  */
-@Table("rate_limit_rules")
 record RuleRow(
-        @Id @Nullable Long id,
+        @Nullable Long id,
         String ruleName,
         int version,
         boolean removed,
         boolean enabled,
-        @Embedded(onEmpty = OnEmpty.USE_EMPTY) Matching matching,
-        @Embedded(onEmpty = OnEmpty.USE_EMPTY) Effect effect,
-        @Embedded(onEmpty = OnEmpty.USE_EMPTY) VersionColumns stored) {
+        Matching matching,
+        Effect effect,
+        VersionColumns stored) {
 
     /** The requests that the rule applies to. A column without value restricts nothing. */
     record Matching(
@@ -47,12 +45,90 @@ record RuleRow(
             @Nullable Long retryAfterSeconds,
             @Nullable String onFailure) {}
 
-    interface Rows extends Repository<RuleRow, Long> {
+    private static RuleRow of(ResultSet row) throws SQLException {
+        return new RuleRow(
+                row.getLong("id"),
+                row.getString("rule_name"),
+                row.getInt("version"),
+                row.getBoolean("removed"),
+                row.getBoolean("enabled"),
+                new Matching(
+                        row.getString("user_tier"),
+                        row.getString("endpoint_pattern"),
+                        row.getString("http_method"),
+                        row.getString("ip_range"),
+                        row.getString("authority"),
+                        row.getString("api_key")),
+                new Effect(
+                        row.getInt("priority"),
+                        row.getString("limits"),
+                        row.getString("subject_key"),
+                        row.getString("action"),
+                        Table.intOrNull(row, "response_status"),
+                        row.getString("response_message"),
+                        Table.longOrNull(row, "retry_after_seconds"),
+                        row.getString("on_failure")),
+                VersionColumns.of(row));
+    }
 
-        List<RuleRow> findAllByOrderByRuleNameAscVersionDesc();
+    private Map<String, @Nullable Object> columns() {
+        Map<String, @Nullable Object> columns = new LinkedHashMap<>();
+        columns.put("rule_name", ruleName);
+        columns.put("version", version);
+        columns.put("removed", removed);
+        columns.put("enabled", enabled);
+        columns.put("user_tier", matching.userTier);
+        columns.put("endpoint_pattern", matching.endpointPattern);
+        columns.put("http_method", matching.httpMethod);
+        columns.put("ip_range", matching.ipRange);
+        columns.put("authority", matching.authority);
+        columns.put("api_key", matching.apiKey);
+        columns.put("priority", effect.priority);
+        columns.put("limits", effect.limits);
+        columns.put("subject_key", effect.subjectKey);
+        columns.put("action", effect.action);
+        columns.put("response_status", effect.responseStatus);
+        columns.put("response_message", effect.responseMessage);
+        columns.put("retry_after_seconds", effect.retryAfterSeconds);
+        columns.put("on_failure", effect.onFailure);
+        stored.putInto(columns);
+        return columns;
+    }
 
-        List<RuleRow> findByRuleNameOrderByVersionDesc(String ruleName);
+    /** The rows of {@code rate_limit_rules}. */
+    static final class Rows {
 
-        RuleRow save(RuleRow version);
+        private final Table table;
+
+        Rows(Table table) {
+            this.table = table;
+        }
+
+        /** By name, and the newest first. */
+        List<RuleRow> findAll() {
+            return table.find(
+                    "SELECT * FROM {table} ORDER BY rule_name, version DESC", Map.of(), (row, number) -> of(row));
+        }
+
+        /** The newest first. */
+        List<RuleRow> find(String ruleName) {
+            return table.find(
+                    "SELECT * FROM {table} WHERE rule_name = :name ORDER BY version DESC",
+                    Map.of("name", ruleName),
+                    (row, number) -> of(row));
+        }
+
+        /** Returns the row with its id. */
+        RuleRow insert(RuleRow row) {
+            return new RuleRow(
+                    table.insertNumbered(row.columns()),
+                    row.ruleName,
+                    row.version,
+                    row.removed,
+                    row.enabled,
+                    row.matching,
+                    row.effect,
+                    row.stored);
+        }
     }
 }

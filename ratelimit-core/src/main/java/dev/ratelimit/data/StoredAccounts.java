@@ -30,7 +30,7 @@ final class StoredAccounts implements Accounts {
 
     void readAll() {
         Set<String> gone = new HashSet<>(byUser.keySet());
-        for (QuotaRow row : database.quotas().findAllByOrderByUserId()) {
+        for (QuotaRow row : database.quotas().findAll()) {
             put(row);
             gone.remove(row.userId());
         }
@@ -39,7 +39,7 @@ final class StoredAccounts implements Accounts {
 
     void read(Collection<String> users) {
         Set<String> gone = new HashSet<>(users);
-        for (QuotaRow row : database.quotas().findByUserIdIn(users)) {
+        for (QuotaRow row : database.quotas().find(users)) {
             put(row);
             gone.remove(row.userId());
         }

@@ -95,11 +95,11 @@ final class StoredKeys implements ApiKeys {
     void readAll() {
         Set<String> gone = new HashSet<>(byId.keySet());
         gone.addAll(problems.keySet());
-        replace(gone, database.keys().findByLifeRevokedAt(0));
+        replace(gone, database.keys().findNotRevoked());
     }
 
     void read(Collection<String> ids) {
-        replace(new HashSet<>(ids), database.keys().findByIdIn(ids));
+        replace(new HashSet<>(ids), database.keys().find(ids));
     }
 
     private void replace(Set<String> gone, List<KeyRow> rows) {

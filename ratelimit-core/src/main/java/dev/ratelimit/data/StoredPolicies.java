@@ -161,7 +161,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     public synchronized void refresh() {
         ChangeRow last = lastChange;
         List<ChangeRow> changes =
-                database.changes().findByRevisionGreaterThanEqualOrderByRevision(last == null ? 0 : last.revision());
+                database.changes().findFrom(last == null ? 0 : last.revision());
         if (!isComplete(last, changes) || changes.size() > MOST_READ_BY_NAME) {
             readAll();
             listeners.tell(listener -> listener.subjectReset(null));
@@ -187,9 +187,9 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
 
     private synchronized void readAll() {
         // Before the tables: changes made meanwhile are then read again.
-        ChangeRow newest = database.changes().findFirstByOrderByRevisionDesc().orElse(null);
-        List<LimitRow> allLimits = database.limits().findAllByOrderByResourceAscVersionDesc();
-        List<RuleRow> allRules = database.rules().findAllByOrderByRuleNameAscVersionDesc();
+        ChangeRow newest = database.changes().findNewest().orElse(null);
+        List<LimitRow> allLimits = database.limits().findAll();
+        List<RuleRow> allRules = database.rules().findAll();
         accounts.readAll();
         keys.readAll();
         limitVersions.clear();
@@ -355,34 +355,34 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
 
     @Override
     public List<Revision<Map<String, String>>> limitHistory(String name) {
-        return database.limits().findByResourceOrderByVersionDesc(name).stream()
+        return database.limits().find(name).stream()
                 .map(LimitRow::revision)
                 .toList();
     }
 
     @Override
     public List<Revision<Rule>> ruleHistory(String name) {
-        return database.rules().findByRuleNameOrderByVersionDesc(name).stream()
+        return database.rules().find(name).stream()
                 .map(StoredRule::revision)
                 .toList();
     }
 
     @Override
     public List<QuotaAdmin.UserQuota> userQuotas() {
-        return database.quotas().findAllByOrderByUserId().stream()
+        return database.quotas().findAll().stream()
                 .map(QuotaRow::userQuota)
                 .toList();
     }
 
     @Override
     public Optional<QuotaAdmin.UserQuota> userQuota(String user) {
-        return database.quotas().findByUserId(user).map(QuotaRow::userQuota);
+        return database.quotas().find(user).map(QuotaRow::userQuota);
     }
 
     @Override
     public List<KeyInfo> keyInfos() {
         keys.writeUses();
-        return database.keys().findAllByOrderByLifeCreatedAtAscIdAsc().stream()
+        return database.keys().findAll().stream()
                 .map(KeyRow::info)
                 .toList();
     }
@@ -390,7 +390,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     @Override
     public List<KeyInfo> keyInfos(String owner) {
         keys.writeUses();
-        return database.keys().findByUserIdOrderByLifeCreatedAtAscIdAsc(owner).stream()
+        return database.keys().findByOwner(owner).stream()
                 .map(KeyRow::info)
                 .toList();
     }
@@ -398,13 +398,13 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     @Override
     public Optional<KeyInfo> keyInfo(String id) {
         keys.writeUses();
-        return database.keys().findById(id).map(KeyRow::info);
+        return database.keys().find(id).map(KeyRow::info);
     }
 
     @Override
     public List<PenaltyAdmin.Penalty> penalties() {
         long now = Micros.of(now());
-        return counting.penalties().findByPenaltyUntilGreaterThanOrderByPenaltyUntilDesc(now).stream()
+        return counting.penalties().findEndingAfter(now).stream()
                 .map(PenaltyRow::penalty)
                 .toList();
     }

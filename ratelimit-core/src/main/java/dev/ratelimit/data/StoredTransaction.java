@@ -28,12 +28,12 @@ final class StoredTransaction implements PolicyStorage.Transaction {
 
     @Override
     public Revision<Map<String, String>> addLimit(Revision<Map<String, String>> version) {
-        return database.limits().save(LimitRow.of(version)).revision();
+        return database.limits().insert(LimitRow.of(version)).revision();
     }
 
     @Override
     public Revision<Rule> addRule(Revision<Rule> version) {
-        return StoredRule.revision(database.rules().save(StoredRule.row(version)));
+        return StoredRule.revision(database.rules().insert(StoredRule.row(version)));
     }
 
     @Override
@@ -48,27 +48,27 @@ final class StoredTransaction implements PolicyStorage.Transaction {
 
     /** Deletes the row if nothing remains in it. */
     private void changeUser(String user, String by, UnaryOperator<QuotaRow> change) {
-        Optional<QuotaRow> before = database.quotas().findByUserId(user);
+        Optional<QuotaRow> before = database.quotas().find(user);
         QuotaRow row = change.apply(before.orElseGet(() -> QuotaRow.of(user))).changed(by, clock.instant());
         if (row.isEmpty()) {
-            database.quotas().deleteById(user);
+            database.quotas().delete(user);
         } else if (before.isPresent()) {
-            database.rows().update(row);
+            database.quotas().update(row);
         } else {
-            database.rows().insert(row);
+            database.quotas().insert(row);
         }
     }
 
     @Override
     public IssuedKey addKey(NewKey key, String by) {
         IssuedKey issued = KeySecret.generate();
-        database.rows().insert(KeyRow.of(issued.id(), KeySecret.hashText(issued.secret()), key, by, clock.instant()));
+        database.keys().insert(KeyRow.of(issued.id(), KeySecret.hashText(issued.secret()), key, by, clock.instant()));
         return issued;
     }
 
     @Override
     public boolean revokeKey(String id, String by) {
-        Optional<KeyRow> row = database.keys().findById(id);
+        Optional<KeyRow> row = database.keys().find(id);
         if (row.isPresent() && !row.get().life().isRevoked()) {
             database.keys().revoke(id, Micros.of(clock.instant()), by);
         }

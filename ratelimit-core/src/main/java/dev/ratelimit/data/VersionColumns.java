@@ -3,7 +3,10 @@ package dev.ratelimit.data;
 import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.Revision;
 import dev.ratelimit.support.Micros;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Instant;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The author, the time, the expiry and the reason of a version. The expiry is zero for never. */
@@ -20,6 +23,21 @@ record VersionColumns(
         Instant expiresAt = version.expiresAt();
         return new VersionColumns(
                 version.by(), Micros.of(version.at()), expiresAt == null ? 0 : Micros.of(expiresAt), version.reason());
+    }
+
+    static VersionColumns of(ResultSet row) throws SQLException {
+        return new VersionColumns(
+                row.getString("changed_by"),
+                row.getLong("changed_at"),
+                row.getLong("expires_at"),
+                row.getString("reason"));
+    }
+
+    void putInto(Map<String, @Nullable Object> columns) {
+        columns.put("changed_by", changedBy);
+        columns.put("changed_at", changedAt);
+        columns.put("expires_at", expiresAt);
+        columns.put("reason", reason);
     }
 
     Change change() {

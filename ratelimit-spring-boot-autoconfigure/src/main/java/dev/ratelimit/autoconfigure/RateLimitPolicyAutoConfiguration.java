@@ -35,7 +35,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
-import org.springframework.data.jdbc.core.JdbcAggregateTemplate;
+import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
 import org.springframework.web.util.pattern.PathPatternParser;
 
 /** The limits and rules in force: those of the configuration, and over them those of the database. */
@@ -50,7 +50,7 @@ public final class RateLimitPolicyAutoConfiguration {
     private static final String OUR_STORE = "rateLimitStore";
 
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass(JdbcAggregateTemplate.class)
+    @ConditionalOnClass(NamedParameterJdbcTemplate.class)
     @ConditionalOnProperty(name = "ratelimit.changes.enabled", matchIfMissing = true)
     @Conditional(StoredConfiguration.OnDatabase.class)
     static class StoredConfiguration {

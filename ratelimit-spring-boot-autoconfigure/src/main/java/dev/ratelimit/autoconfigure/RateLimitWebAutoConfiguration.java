@@ -158,7 +158,7 @@ public final class RateLimitWebAutoConfiguration {
                             "ratelimit.api-keys.enabled",
                             "true",
                             "keep state in SQLite or PostgreSQL, where keys are stored, with"
-                                    + " ratelimit.changes.enabled and spring-data-jdbc; or define a bean of type "
+                                    + " ratelimit.changes.enabled and spring-jdbc; or define a bean of type "
                                     + ApiKeys.class.getName());
                 }));
     }
