@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param limits the answer of each limit, in the order of the request; empty if no limit decided. A request that is denied
  *     without asking the store again shows only the limits that are known to deny it
  * @param retryAfter how long a denied client should wait: the longest that any of the limits asks for, exact, but
- *     never less than the floor of the request; zero if allowed
+ *     never less than the floor of the request and of the limits that deny it; zero if allowed
  * @param failure why the store did not decide, or {@code null}
  */
 public record Decision(
@@ -44,10 +44,15 @@ public record Decision(
         for (int i = 0; i < limits.size(); i++) {
             LimitDecision one = limits.get(i);
             outcome = one.outcome().compareTo(outcome) > 0 ? one.outcome() : outcome;
-            wait = one.retryAfter().compareTo(wait) > 0 ? one.retryAfter() : wait;
+            wait = longer(wait, one.retryAfter());
+            wait = one.allowed() ? wait : longer(wait, one.limit().retryAfter());
         }
         boolean allowed = outcome == Outcome.ALLOWED;
         return new Decision(outcome, allowed, atMicros, limits, allowed ? Duration.ZERO : wait, failure);
+    }
+
+    private static Duration longer(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? other : one;
     }
 
     /** When it was decided, by the clock of the store. */
@@ -90,6 +95,12 @@ public record Decision(
     /** Waits for the turn of an allowed request: for {@link #delay()}, mostly not at all. */
     public void awaitTurn() throws InterruptedException {
         TimeUnit.NANOSECONDS.sleep(delay().toNanos());
+    }
+
+    /** Whether the request met or brought about a penalty without an end, so that waiting does not help. */
+    public boolean isForever() {
+        Instant until = penaltyUntil();
+        return until != null && Penalties.isForever(Duration.between(at(), until));
     }
 
     /** The end of the longest penalty that the request met or brought about, or {@code null}. */

@@ -19,6 +19,9 @@ public final class Durations {
             "h", ChronoUnit.HOURS,
             "d", ChronoUnit.DAYS);
 
+    /** What to write if something is no time. */
+    static final String ADVICE = "write a time such as 500ms, 10s, 15m, 1h, 1d or PT15M";
+
     /** The longest time that can be counted in microseconds. */
     private static final Duration COUNTABLE = Micros.toDuration(Long.MAX_VALUE);
 
@@ -27,7 +30,7 @@ public final class Durations {
     private Durations() {}
 
     static Duration parse(String property, String text) {
-        return parse(property, text, "write a time such as 500ms, 10s, 15m, 1h, 1d or PT15M");
+        return parse(property, text, ADVICE);
     }
 
     static Duration parse(String property, String text, String advice) {

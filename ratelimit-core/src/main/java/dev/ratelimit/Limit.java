@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param cost the charge for a request that does not set its own
  * @param minInterval the least time between two allowed requests of a subject; zero for none
+ * @param retryAfter the least retry-after of a request that this limit denies; zero for none
  * @param lease how many permits an instance takes at once
  * @param trial numbers that are tried beside these, under a name of their own, or {@code null}: they count and are
  *     reported, but never deny. Two limits that differ only in lease and trial are equal, since these change neither
@@ -32,6 +33,7 @@ public record Limit(
         long cost,
         Duration minInterval,
         Penalties penalties,
+        Duration retryAfter,
         Lease lease,
         @Nullable Limit trial) {
 
@@ -51,6 +53,7 @@ public record Limit(
         try {
             Require.number("cost", cost);
             Require.timeOrZero("min-interval", minInterval);
+            Require.timeOrZero("retry-after", retryAfter);
             if (cost > algorithm.capacity()) {
                 throw new InvalidLimitException(
                         null,
@@ -71,10 +74,6 @@ public record Limit(
         } catch (InvalidLimitException e) {
             throw e.in(name);
         }
-    }
-
-    public Limit(String name, Algorithm algorithm, long cost, Duration minInterval, Penalties penalties) {
-        this(name, algorithm, cost, minInterval, penalties, Lease.NONE, null);
     }
 
     /** Where the moment of each request matters, permits cannot be taken before it. */
@@ -100,7 +99,8 @@ public record Limit(
                         && cost == limit.cost
                         && algorithm.equals(limit.algorithm)
                         && minInterval.equals(limit.minInterval)
-                        && penalties.equals(limit.penalties));
+                        && penalties.equals(limit.penalties)
+                        && retryAfter.equals(limit.retryAfter));
     }
 
     @Override
@@ -115,17 +115,17 @@ public record Limit(
 
     /** The same limit, with numbers that are tried beside its own. */
     public Limit withTrial(@Nullable Limit tried) {
-        return new Limit(name, algorithm, cost, minInterval, penalties, lease, tried);
+        return new Limit(name, algorithm, cost, minInterval, penalties, retryAfter, lease, tried);
     }
 
     /** A limit of the same name and window whose number is never reached, to read its count. */
     public Limit unrestricted() {
-        return new Limit(name, algorithm.unrestricted(), cost, minInterval, penalties);
+        return with(name, algorithm.unrestricted(), cost, penalties);
     }
 
     /** The same numbers under another name, and so with counts of their own. */
     public Limit renamed(String other) {
-        return new Limit(other, algorithm, cost, minInterval, penalties, Lease.NONE, null);
+        return with(other, algorithm, cost, penalties);
     }
 
     /** The share of one instance of so many, under the same name. */
@@ -134,7 +134,16 @@ public record Limit(
             return this;
         }
         Algorithm share = algorithm.share(instances);
-        return new Limit(name, share, Math.min(cost, share.capacity()), minInterval, penalties);
+        return with(name, share, Math.min(cost, share.capacity()), penalties);
+    }
+
+    /** The same limit without penalties and lease: for a count that is kept for a short time. */
+    public Limit withoutPenalties() {
+        return with(name, algorithm, cost, Penalties.NONE);
+    }
+
+    private Limit with(String otherName, Algorithm other, long otherCost, Penalties otherPenalties) {
+        return new Limit(otherName, other, otherCost, minInterval, otherPenalties, retryAfter, Lease.NONE, null);
     }
 
     /** The most that the limit can grant: the number that clients see as the limit. */
@@ -155,6 +164,7 @@ public record Limit(
         private Duration minInterval = Duration.ZERO;
         private final List<Penalties.Step> steps = new ArrayList<>();
         private Duration forgetAfter = Penalties.DEFAULT_FORGET_AFTER;
+        private Duration retryAfter = Duration.ZERO;
         private Lease lease = Lease.NONE;
 
         private Builder(String name) {
@@ -181,7 +191,7 @@ public record Limit(
             return this;
         }
 
-        /** Adds a step: after so many violations the subject is denied for so long. */
+        /** Adds a step: after so many violations the subject is denied for so long, or {@link Penalties#FOREVER}. */
         public Builder penalty(long after, Duration block) {
             steps.add(checked(() -> new Penalties.Step(after, block)));
             return this;
@@ -189,6 +199,12 @@ public record Limit(
 
         public Builder forgetAfter(Duration forgetAfter) {
             this.forgetAfter = forgetAfter;
+            return this;
+        }
+
+        /** The least retry-after of a request that this limit denies. */
+        public Builder retryAfter(Duration least) {
+            this.retryAfter = least;
             return this;
         }
 
@@ -202,7 +218,7 @@ public record Limit(
             Algorithm chosen =
                     checked(() -> Require.present("algorithm", algorithm, "choose one of dev.ratelimit.algorithm"));
             Penalties penalties = checked(() -> new Penalties(steps, forgetAfter));
-            return new Limit(name, chosen, cost, minInterval, penalties, lease, null);
+            return new Limit(name, chosen, cost, minInterval, penalties, retryAfter, lease, null);
         }
 
         /** Adds the name of this limit to the exception of an invalid part. */

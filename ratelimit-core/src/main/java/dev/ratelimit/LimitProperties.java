@@ -16,7 +16,10 @@ import org.jspecify.annotations.Nullable;
 public final class LimitProperties {
 
     private static final Set<String> OF_EVERY_ALGORITHM =
-            Set.of("algorithm", "cost", "min-interval", "penalties", "forget-after", "lease");
+            Set.of("algorithm", "cost", "min-interval", "penalties", "forget-after", "retry-after", "lease");
+
+    /** The time of a block without an end. */
+    private static final String FOREVER = "forever";
 
     private static final Pattern TIER = Pattern.compile("(-?\\d{1,18})\\s*->\\s*(\\S+)");
 
@@ -57,6 +60,9 @@ public final class LimitProperties {
         if (has("forget-after")) {
             limit.forgetAfter(time("forget-after"));
         }
+        if (has("retry-after")) {
+            limit.retryAfter(time("retry-after"));
+        }
         if (has("lease")) {
             limit.lease(Lease.parse(text("lease", "")));
         }
@@ -71,10 +77,15 @@ public final class LimitProperties {
             if (!tier.matches()) {
                 throw new InvalidLimitException(null, "penalties", written.strip(), advice);
             }
-            tiers.add(new Penalties.Step(
-                    Long.parseLong(tier.group(1)), Durations.parse("penalties.block", tier.group(2))));
+            tiers.add(new Penalties.Step(Long.parseLong(tier.group(1)), block(tier.group(2))));
         }
         return tiers;
+    }
+
+    private static Duration block(String written) {
+        return written.equals(FOREVER)
+                ? Penalties.FOREVER
+                : Durations.parse("penalties.block", written, Durations.ADVICE + "; or " + FOREVER);
     }
 
     private void refuseUnread(Algorithm algorithm) {

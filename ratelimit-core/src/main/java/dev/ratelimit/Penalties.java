@@ -13,6 +13,9 @@ public record Penalties(List<Step> steps, Duration forgetAfter) {
 
     public static final Duration DEFAULT_FORGET_AFTER = Duration.ofHours(24);
 
+    /** A block without an end: two centuries, which are few enough to be counted in nanoseconds. */
+    public static final Duration FOREVER = Duration.ofDays(73_050);
+
     public static final Penalties NONE = new Penalties(List.of(), DEFAULT_FORGET_AFTER);
 
     public Penalties {
@@ -29,12 +32,19 @@ public record Penalties(List<Step> steps, Duration forgetAfter) {
         }
     }
 
-    /** After so many violations the subject is denied for so long. */
+    /** After so many violations the subject is denied for so long, or {@link #FOREVER}. */
     public record Step(long after, Duration block) {
         public Step {
             Require.number("penalties.after", after);
-            Require.time("penalties.block", block);
+            if (!block.equals(FOREVER)) {
+                Require.time("penalties.block", block);
+            }
         }
+    }
+
+    /** Whether a block that lasts so much longer has no end. */
+    public static boolean isForever(Duration rest) {
+        return rest.compareTo(Require.LONGEST) > 0;
     }
 
     public boolean isEmpty() {

@@ -16,8 +16,8 @@ public final class RateLimitExceededException extends RuntimeException {
         LimitDecision tightest = decision.tightest();
         return tightest == null
                 ? "store unavailable (" + decision.outcome() + "); rejected because on-failure is closed"
-                : "limit '" + tightest.limit().name() + "' " + reason(tightest) + " '" + tightest.subject()
-                        + "'; try again in " + decision.retryAfterSeconds() + " s";
+                : "limit '" + tightest.limit().name() + "' " + reason(tightest) + " '" + tightest.subject() + "'"
+                        + (decision.isForever() ? "" : "; try again in " + decision.retryAfterSeconds() + " s");
     }
 
     private static String reason(LimitDecision denied) {

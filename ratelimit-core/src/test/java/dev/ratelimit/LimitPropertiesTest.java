@@ -89,6 +89,12 @@ class LimitPropertiesTest {
 
     @Test
     void whatEveryAlgorithmTakesIsRead() {
+        assertThat(fixedWindowWith("penalties=2 -> forever", "retry-after=5s"))
+                .isEqualTo(Limit.named("api")
+                        .algorithm(new FixedWindow(5, MINUTE))
+                        .penalty(2, Penalties.FOREVER)
+                        .retryAfter(Duration.ofSeconds(5))
+                        .build());
         assertThat(fixedWindowWith("cost=2", "min-interval=500ms", "penalties=1 -> 1m, 3->5m", "forget-after=12h"))
                 .isEqualTo(Limit.named("api")
                         .algorithm(new FixedWindow(5, MINUTE))
@@ -206,7 +212,7 @@ class LimitPropertiesTest {
                 "-5m",
                 "1.5s",
                 "1m30s",
-                "forever",
+                "always",
                 "PT",
                 "P1M",
                 "1000000000000000000s",
@@ -221,7 +227,9 @@ class LimitPropertiesTest {
                 "limit 'api': window" + advice);
         refused(() -> fixedWindowWith("min-interval=" + written), "limit 'api': min-interval" + advice);
         refused(() -> fixedWindowWith("forget-after=" + written), "limit 'api': forget-after" + advice);
-        refused(() -> fixedWindowWith("penalties=1 -> " + written), "limit 'api': penalties.block" + advice);
+        refused(
+                () -> fixedWindowWith("penalties=1 -> " + written),
+                "limit 'api': penalties.block" + advice + "; or forever");
         refused(
                 () -> limit("algorithm=leaky-bucket", "drain=1/s", "max-wait=" + written),
                 "limit 'api': max-wait" + advice);
@@ -305,15 +313,15 @@ class LimitPropertiesTest {
         refused(
                 () -> fixedWindowWith("burst=10"),
                 "limit 'api': burst is '10'; leave it out: fixed-window takes algorithm, cost, forget-after, lease,"
-                        + " max-requests, min-interval, penalties, window, zone");
+                        + " max-requests, min-interval, penalties, retry-after, window, zone");
         refused(
                 () -> limit("algorithm=sliding-window", "max-requests=5", "window=1m", "zone=UTC"),
                 "limit 'api': zone is 'UTC'; leave it out: sliding-window takes algorithm, cost, forget-after, lease,"
-                        + " max-requests, min-interval, penalties, window");
+                        + " max-requests, min-interval, penalties, retry-after, window");
         refused(
                 () -> limit("algorithm=sliding-log", "max-requests=5", "window=1m", "max_requests=6"),
                 "limit 'api': max_requests is '6'; leave it out: sliding-log takes algorithm, cost, forget-after, lease,"
-                        + " max-requests, min-interval, penalties, window");
+                        + " max-requests, min-interval, penalties, retry-after, window");
         refused(
                 () -> limit("algorithm=token-bucket", "burst=5", "refill=1/s", "window=1m"),
                 "limit 'api': window is '1m'; leave it out: token-bucket takes algorithm, burst, cost, forget-after, lease,"

@@ -1,6 +1,7 @@
 package dev.ratelimit.admin;
 
 import dev.ratelimit.Limit;
+import dev.ratelimit.Penalties;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.policy.Account;
 import dev.ratelimit.policy.Policy;
@@ -68,6 +69,11 @@ public final class QuotaAdmin {
         String author = Change.by(by).by();
         storage.run(transaction -> transaction.setBlock(user, until, reason, author));
         log.info("Blocked user {} until {}, by {}: {}", user, until, by, reason);
+    }
+
+    /** Blocks all requests of a user, until the user is {@linkplain #unblock unblocked}. */
+    public void block(String user, String reason, String by) {
+        block(user, storage.clock().instant().plus(Penalties.FOREVER), reason, by);
     }
 
     public void unblock(String user, String by) {

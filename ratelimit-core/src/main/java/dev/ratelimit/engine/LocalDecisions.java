@@ -1,7 +1,6 @@
 package dev.ratelimit.engine;
 
 import dev.ratelimit.Limit;
-import dev.ratelimit.Penalties;
 import dev.ratelimit.algorithm.State;
 import dev.ratelimit.algorithm.Violations;
 import dev.ratelimit.store.Answer;
@@ -315,9 +314,7 @@ final class LocalDecisions {
     }
 
     private static Limit withoutPenalties(Limit limit) {
-        return limit.penalties().isEmpty()
-                ? limit
-                : new Limit(limit.name(), limit.algorithm(), limit.cost(), limit.minInterval(), Penalties.NONE);
+        return limit.penalties().isEmpty() ? limit : limit.withoutPenalties();
     }
 
     /**

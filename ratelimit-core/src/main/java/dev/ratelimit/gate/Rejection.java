@@ -3,6 +3,7 @@ package dev.ratelimit.gate;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitDecision;
 import dev.ratelimit.Outcome;
+import dev.ratelimit.Penalties;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.Rule.Response;
 import dev.ratelimit.support.Seconds;
@@ -51,7 +52,7 @@ public record Rejection(
                 decision,
                 tightest == null ? null : tightest.rule(),
                 response,
-                decision.retryAfter());
+                decision.isForever() ? Duration.ZERO : decision.retryAfter());
     }
 
     /** By limits, or by the failure policy; answered as usual. */
@@ -64,9 +65,10 @@ public record Rejection(
         return new Rejection(Reason.BLOCKED, null, rule.name(), rule.response(), Duration.ZERO);
     }
 
-    /** Of a user who is blocked for that time. */
+    /** Of a user who is blocked for that time, or {@link Penalties#FOREVER}. */
     static Rejection blocked(Duration remaining) {
-        return new Rejection(Reason.BLOCKED, null, null, Response.USUAL, remaining);
+        Duration wait = Penalties.isForever(remaining) ? Duration.ZERO : remaining;
+        return new Rejection(Reason.BLOCKED, null, null, Response.USUAL, wait);
     }
 
     static Rejection unknownApiKey() {
@@ -93,6 +95,6 @@ public record Rejection(
         Duration least = response.retryAfter();
         Duration longest = least != null && least.compareTo(remaining) > 0 ? least : remaining;
         long seconds = Seconds.roundedUp(longest);
-        return decision == null ? seconds : Math.max(1, seconds);
+        return decision == null || decision.isForever() ? seconds : Math.max(1, seconds);
     }
 }

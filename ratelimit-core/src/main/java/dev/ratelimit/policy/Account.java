@@ -1,5 +1,7 @@
 package dev.ratelimit.policy;
 
+import dev.ratelimit.Penalties;
+import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +20,11 @@ public record Account(
         Quota quota,
         @Nullable Instant blockedUntil,
         @Nullable String blockReason) {
+
+    /** Whether all requests of the user are denied without an end. */
+    public boolean isBlockedForever(Instant now) {
+        return blockedUntil != null && Penalties.isForever(Duration.between(now, blockedUntil));
+    }
 
     public boolean isBlocked(Instant now) {
         return blockedUntil != null && blockedUntil.isAfter(now);

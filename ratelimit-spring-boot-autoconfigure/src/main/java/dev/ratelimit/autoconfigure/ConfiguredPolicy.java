@@ -64,6 +64,7 @@ final class ConfiguredPolicy {
         put(definition, "min-interval", spec.minInterval());
         put(definition, "penalties", steps(name, spec.penalties()));
         put(definition, "forget-after", spec.forgetAfter());
+        put(definition, "retry-after", spec.retryAfter());
         put(definition, "lease", spec.lease());
         spec.tiers().forEach((tier, different) -> putDifferent(definition, "tiers." + tier + ".", different));
         putDifferent(definition, "candidate.", spec.candidate());

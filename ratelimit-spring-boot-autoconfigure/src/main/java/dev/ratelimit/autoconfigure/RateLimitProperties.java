@@ -77,6 +77,7 @@ record RateLimitProperties(
      * @param minInterval the least time between two allowed requests
      * @param penalties for how long a subject is denied after so many violations
      * @param forgetAfter how long after the last violation all violations are forgotten
+     * @param retryAfter the least retry-after of a request that it denies
      * @param lease how many permits of a hot subject an instance takes at once: a number, or auto
      * @param tiers overrides for callers of a tier, by the name of the tier
      * @param candidate overrides to try beside the live numbers: they count and report, and deny nothing
@@ -96,6 +97,7 @@ record RateLimitProperties(
             @Nullable String minInterval,
             @Nullable List<PenaltySpec> penalties,
             @Nullable String forgetAfter,
+            @Nullable String retryAfter,
             @Nullable String lease,
             @DefaultValue Map<String, Map<String, String>> tiers,
             @DefaultValue Map<String, String> candidate) {}
@@ -118,7 +120,7 @@ record RateLimitProperties(
      * A step of penalties.
      *
      * @param after how many violations it takes
-     * @param block how long the subject is denied
+     * @param block how long the subject is denied: a time such as 5m, or forever
      */
     record PenaltySpec(@Nullable String after, @Nullable String block) {}
 

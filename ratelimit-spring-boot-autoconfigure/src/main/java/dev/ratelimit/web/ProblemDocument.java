@@ -28,6 +28,7 @@ public final class ProblemDocument {
         Decision decision = rejection.decision();
         Instant penalty = decision == null ? null : decision.penaltyUntil();
         boolean penalised = penalty != null;
+        boolean ends = decision == null || !decision.isForever();
         String message = rejection.response().message();
         return json(
                         field("type", type(rejection.reason(), penalised)),
@@ -37,8 +38,10 @@ public final class ProblemDocument {
                         "\"violated-policies\":" + violated(decision),
                         field("error", error(rejection.reason())),
                         "\"retry_after\":" + rejection.retryAfterSeconds(),
+                        "\"reset_at\":" + resetAt(decision),
                         "\"penalty_active\":" + penalised,
-                        "\"penalty_until\":" + (penalty == null ? "null" : Long.toString(Seconds.roundedUp(penalty))))
+                        "\"penalty_until\":"
+                                + (penalty != null && ends ? Long.toString(Seconds.roundedUp(penalty)) : "null"))
                 .getBytes(StandardCharsets.UTF_8);
     }
 
@@ -66,6 +69,15 @@ public final class ProblemDocument {
             case BLOCKED -> "Blocked";
             case UNKNOWN_API_KEY -> "Unknown API key";
         };
+    }
+
+    /** When the limit that denies is whole again, as in the header {@code X-RateLimit-Reset}. */
+    private static String resetAt(@Nullable Decision decision) {
+        LimitDecision tightest = decision == null || decision.isForever() ? null : decision.tightest();
+        return tightest == null || tightest.allowed()
+                ? "null"
+                : quoted(Instant.ofEpochSecond(Seconds.roundedUp(tightest.resetAt()))
+                        .toString());
     }
 
     private static String violated(@Nullable Decision decision) {

@@ -28,7 +28,8 @@ final class RejectionMessage {
             return "Requests cannot be counted at the moment.";
         }
         if (decision.penaltyUntil() != null) {
-            return "You repeatedly exceeded the limit and are temporarily blocked.";
+            return "You repeatedly exceeded the limit and are " + (decision.isForever() ? "" : "temporarily ")
+                    + "blocked.";
         }
         if (limit.limit().hasMinInterval() && limit.remaining() > 0) {
             return "Requests must be at least " + Durations.spoken(limit.limit().minInterval()) + " apart.";

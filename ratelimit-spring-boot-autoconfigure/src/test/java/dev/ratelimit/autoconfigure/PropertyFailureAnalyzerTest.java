@@ -24,7 +24,7 @@ import org.springframework.util.StringUtils;
 class PropertyFailureAnalyzerTest {
 
     private static final String OF_A_LIMIT = "algorithm, base, burst, candidate, capacity, cost, drain, forget-after,"
-            + " lease, max-requests, max-wait, min-interval, penalties, refill, tiers, window, zone";
+            + " lease, max-requests, max-wait, min-interval, penalties, refill, retry-after, tiers, window, zone";
 
     private final ApplicationContextRunner application = new ApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(RateLimitAutoConfiguration.class))

@@ -265,7 +265,7 @@ class RateLimitAutoConfigurationTest {
                         + " Write a time such as 1m, or hour, day, week or month.",
                 "ratelimit.limits.a.burst=3 | ratelimit.limits.a.burst | '3' |"
                         + " Leave it out: fixed-window takes algorithm, cost, forget-after, lease, max-requests, min-interval,"
-                        + " penalties, window, zone.",
+                        + " penalties, retry-after, window, zone.",
                 "ratelimit.limits.a.base=b | ratelimit.limits.a.base | 'b' | Name one of a.",
                 "ratelimit.limits.a.base=a | ratelimit.limits.a.base | 'a' |"
                         + " Name a limit that is not based on this one (a -> a).",
