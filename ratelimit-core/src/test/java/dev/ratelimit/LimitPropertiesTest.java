@@ -325,11 +325,11 @@ class LimitPropertiesTest {
         refused(
                 () -> limit("algorithm=token-bucket", "burst=5", "refill=1/s", "window=1m"),
                 "limit 'api': window is '1m'; leave it out: token-bucket takes algorithm, burst, cost, forget-after, lease,"
-                        + " min-interval, penalties, refill");
+                        + " min-interval, penalties, refill, retry-after");
         refused(
                 () -> limit("algorithm=leaky-bucket", "capacity=5", "drain=1/s", "refill=1/s"),
                 "limit 'api': refill is '1/s'; leave it out: leaky-bucket takes algorithm, capacity, cost, drain,"
-                        + " forget-after, lease, max-wait, min-interval, penalties");
+                        + " forget-after, lease, max-wait, min-interval, penalties, retry-after");
     }
 
     @Test

@@ -1,19 +1,24 @@
 package dev.ratelimit.admin;
 
 import java.time.Instant;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The author of a change, its expiry and its reason.
+ * The author of a change, its expiry, its reason and further notes.
  *
  * <pre>{@code
  * Change.by("ops").until(launchEnds).because("launch day")
  * }</pre>
  *
  * @param expiresAt when the version before it applies again, or {@code null}
+ * @param metadata the notes of the operator, a JSON object, or {@code null}
  */
 public record Change(
-        String by, @Nullable Instant expiresAt, @Nullable String reason) {
+        String by,
+        @Nullable Instant expiresAt,
+        @Nullable String reason,
+        @Nullable String metadata) {
 
     public Change {
         if (by.isBlank()) {
@@ -22,17 +27,22 @@ public record Change(
     }
 
     public static Change by(String author) {
-        return new Change(author, null, null);
+        return new Change(author, null, null, null);
     }
 
     /** The same change with an expiry. */
     public Change until(Instant moment) {
-        return new Change(by, moment, reason);
+        return new Change(by, moment, reason, metadata);
     }
 
     /** The same change with a reason. */
     public Change because(String why) {
-        return new Change(by, expiresAt, why);
+        return new Change(by, expiresAt, why, metadata);
+    }
+
+    /** The same change with notes, such as the number of a ticket. */
+    public Change noting(Map<String, String> notes) {
+        return new Change(by, expiresAt, reason, Notes.json(notes));
     }
 
     /** Refuses a change that expires at once. */

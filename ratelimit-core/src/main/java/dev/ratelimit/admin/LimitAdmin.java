@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Lists and changes limits. A limit is given by its definition: the properties that {@link LimitBook} knows. A stored
- * limit overrides the configured one of its name entirely.
+ * limit overrides the configured one of its name: single properties, or all of them if it has an algorithm or a base.
  */
 public final class LimitAdmin {
 
@@ -41,9 +41,10 @@ public final class LimitAdmin {
 
     private static InForce<Map<String, String>> inForce(String name, EffectivePolicy effective) {
         Revision<Map<String, String>> stored = effective.limits().get(name);
-        return stored == null
+        Map<String, String> content = stored == null ? null : stored.content();
+        return content == null
                 ? new InForce<>(name, effective.configuration().limits().get(name), null)
-                : new InForce<>(name, stored.content(), stored);
+                : new InForce<>(name, effective.configuration().completed(name, content), stored);
     }
 
     /** All stored versions of that name, the newest first. */
@@ -52,7 +53,7 @@ public final class LimitAdmin {
     }
 
     /**
-     * Stores a limit.
+     * Stores a limit, or single properties that override those of the configured limit.
      *
      * @throws InvalidLimitException if it is invalid; nothing is changed then
      * @throws IllegalArgumentException if it would invalidate another limit or a rule; nothing is changed then

@@ -1,8 +1,14 @@
 package dev.ratelimit.admin;
 
+import dev.ratelimit.Penalties;
 import dev.ratelimit.Subject;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Lists and ends penalties. */
 public final class PenaltyAdmin {
@@ -12,8 +18,23 @@ public final class PenaltyAdmin {
      *
      * @param subject the text of the subject, see {@link dev.ratelimit.Subject#ofText}
      * @param violations the number of violations that are remembered
+     * @param metadata the notes of operators, a JSON object, or {@code null}
      */
-    public record Penalty(String subject, String limit, long violations, Instant lastViolationAt, Instant until) {}
+    public record Penalty(
+            String subject,
+            String limit,
+            long violations,
+            Instant lastViolationAt,
+            Instant until,
+            @Nullable String metadata) {
+
+        /** Whether it has no end. */
+        public boolean isForever() {
+            return Penalties.isForever(Duration.between(lastViolationAt, until));
+        }
+    }
+
+    private static final Logger log = LoggerFactory.getLogger(PenaltyAdmin.class);
 
     private final PolicyStorage storage;
     private final Resets resets;
@@ -26,6 +47,22 @@ public final class PenaltyAdmin {
     /** All penalties that are not over, the longest first. */
     public List<Penalty> list() {
         return storage.penalties();
+    }
+
+    /**
+     * Replaces the notes on the violations of a subject, such as the number of a ticket. They are kept until the violations
+     * are forgotten.
+     *
+     * @return {@code false} if no violations are remembered
+     */
+    public boolean note(Subject subject, String limit, Map<String, String> notes, String by) {
+        String author = Change.by(by).by();
+        String metadata = Notes.json(notes);
+        boolean found = storage.notePenalty(subject, limit, metadata);
+        if (found) {
+            log.info("Noted {} on the violations of {} on limit {}, by {}", metadata, subject, limit, author);
+        }
+        return found;
     }
 
     /**

@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <ol>
  *   <li>Each name has choices: its stored versions that have not expired, the newest first, down to one that is
- *       {@linkplain Revision.State#REMOVED removed}; then the configuration.
+ *       {@linkplain Revision.State#REMOVED removed}; then the configuration. A stored limit may override single properties
+ *       of the configured one.
  *   <li>The first choice of each limit is tried. If the limits are invalid, one stored version is reported: the newest
  *       whose absence makes them valid. The next choice of its name is tried.
  *   <li>The same is done for each rule on its own, with these limits.
@@ -91,7 +92,7 @@ final class PolicyCompiler {
                 if (revision.state() == Revision.State.BROKEN) {
                     reportBroken(LIMITS_TABLE, revision);
                 } else if (definition != null) {
-                    ofName.add(new LimitChoice(revision, definition));
+                    ofName.add(new LimitChoice(revision, configuration.completed(name, definition)));
                 }
             }
             Map<String, String> ofConfiguration = configuration.limits().get(name);

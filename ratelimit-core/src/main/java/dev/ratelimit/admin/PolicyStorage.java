@@ -56,7 +56,7 @@ public interface PolicyStorage extends Policies {
     /** All versions of a rule, the newest first. If there is none, returns an empty list. */
     List<Revision<Rule>> ruleHistory(String name);
 
-    /** All users with a stored tier, quota or block, by name. */
+    /** All users with a stored tier, quota or block, by name. Includes all their requests to this instance. */
     List<QuotaAdmin.UserQuota> userQuotas();
 
     Optional<QuotaAdmin.UserQuota> userQuota(String user);
@@ -71,6 +71,13 @@ public interface PolicyStorage extends Policies {
 
     /** The penalties that are not over, the longest first. */
     List<PenaltyAdmin.Penalty> penalties();
+
+    /**
+     * Replaces the notes on the violations of a subject on a limit. If there are no violations, returns false.
+     *
+     * @param metadata a JSON object
+     */
+    boolean notePenalty(Subject subject, String limit, String metadata);
 
     /**
      * Runs a change in a transaction of its own, whatever transaction the caller is in.

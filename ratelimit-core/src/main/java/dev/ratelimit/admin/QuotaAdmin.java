@@ -18,8 +18,21 @@ import org.slf4j.LoggerFactory;
 /** Lists and changes the tiers, quotas and blocks of users. */
 public final class QuotaAdmin {
 
-    /** The stored account of a user, and its last change. */
-    public record UserQuota(Account account, String by, Instant at) {}
+    /**
+     * The stored account of a user.
+     *
+     * @param by the author of the last change
+     * @param at the time of the last change
+     * @param lastRequestAt the last web request of the user that is stored; {@code null} for none
+     * @param exceededCount how many web requests were denied because of the quota, as far as they are stored
+     */
+    public record UserQuota(
+            Account account,
+            String by,
+            Instant at,
+            Instant createdAt,
+            @Nullable Instant lastRequestAt,
+            long exceededCount) {}
 
     private static final Logger log = LoggerFactory.getLogger(QuotaAdmin.class);
 

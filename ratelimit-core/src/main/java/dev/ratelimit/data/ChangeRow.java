@@ -45,18 +45,14 @@ record ChangeRow(long revision, String kind, String name, long changedAt) {
 
         Optional<ChangeRow> findNewest() {
             return table
-                    .find(
-                            "SELECT * FROM {table} ORDER BY revision DESC LIMIT 1",
-                            Map.of(),
-                            (row, number) -> of(row))
+                    .find("SELECT * FROM {table} ORDER BY revision DESC LIMIT 1", Map.of(), (row, number) -> of(row))
                     .stream()
                     .findFirst();
         }
 
         /** The database assigns the revision. */
         void add(String kind, String name) {
-            table.update(
-                    "INSERT INTO {table} (kind, name) VALUES (:kind, :name)", Map.of("kind", kind, "name", name));
+            table.update("INSERT INTO {table} (kind, name) VALUES (:kind, :name)", Map.of("kind", kind, "name", name));
         }
 
         /** Deletes old changes, but never the newest: by that one, readers know that they have missed nothing. */

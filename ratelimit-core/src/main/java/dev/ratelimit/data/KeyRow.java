@@ -143,8 +143,7 @@ record KeyRow(
         }
 
         List<KeyRow> find(Collection<String> ids) {
-            return table.find(
-                    "SELECT * FROM {table} WHERE id IN (:ids)", Map.of("ids", ids), (row, number) -> of(row));
+            return table.find("SELECT * FROM {table} WHERE id IN (:ids)", Map.of("ids", ids), (row, number) -> of(row));
         }
 
         Optional<KeyRow> find(String id) {

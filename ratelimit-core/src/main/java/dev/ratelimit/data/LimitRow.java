@@ -94,8 +94,7 @@ record LimitRow(
             columns.put("version", row.version);
             columns.put("definition", row.definition);
             row.stored.putInto(columns);
-            return new LimitRow(
-                    table.insertNumbered(columns), row.resource, row.version, row.definition, row.stored);
+            return new LimitRow(table.insertNumbered(columns), row.resource, row.version, row.definition, row.stored);
         }
     }
 }

@@ -4,16 +4,28 @@ import dev.ratelimit.admin.PenaltyAdmin;
 import dev.ratelimit.support.Micros;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The violations of a subject ({@code userId}) on a limit ({@code resource}), which together are its key. Stores write
- * this table; here it is only read.
+ * this table; here only the notes of operators are.
  */
-record PenaltyRow(String userId, String resource, long violationCount, long lastViolationAt, long penaltyUntil) {
+record PenaltyRow(
+        String userId,
+        String resource,
+        long violationCount,
+        long lastViolationAt,
+        long penaltyUntil,
+        @Nullable String metadata) {
 
     PenaltyAdmin.Penalty penalty() {
         return new PenaltyAdmin.Penalty(
-                userId, resource, violationCount, Micros.toInstant(lastViolationAt), Micros.toInstant(penaltyUntil));
+                userId,
+                resource,
+                violationCount,
+                Micros.toInstant(lastViolationAt),
+                Micros.toInstant(penaltyUntil),
+                metadata);
     }
 
     /** The rows of {@code rate_limit_penalties}. */
@@ -35,7 +47,16 @@ record PenaltyRow(String userId, String resource, long violationCount, long last
                             row.getString("resource"),
                             row.getLong("violation_count"),
                             row.getLong("last_violation_at"),
-                            row.getLong("penalty_until")));
+                            row.getLong("penalty_until"),
+                            row.getString(Table.METADATA)));
+        }
+
+        /** Returns whether there is such a row. */
+        boolean note(String user, String resource, String metadata) {
+            return table.update(
+                            "UPDATE {table} SET metadata = {metadata} WHERE user_id = :user AND resource = :resource",
+                            Map.of("user", user, "resource", resource, Table.METADATA, metadata))
+                    > 0;
         }
     }
 }

@@ -50,7 +50,6 @@ public final class PolicyDatabase {
             .delay(Duration.ZERO)
             .build());
 
-
     private final LimitRow.Rows limits;
     private final RuleRow.Rows rules;
     private final QuotaRow.Rows quotas;

@@ -26,24 +26,29 @@ record QuotaRow(
         long blockedUntil,
         @Nullable String blockReason,
         String changedBy,
-        long changedAt) {
+        long changedAt,
+        Use use) {
+
+    /** The requests of the user that are written. Times are microseconds; zero means never. */
+    record Use(long createdAt, long lastRequestAt, long quotaExceededCount) {}
 
     /** A row without tier, quota and block. */
     static QuotaRow of(String user) {
-        return new QuotaRow(user, null, QuotaColumns.NONE, 0, null, "", 0);
+        return new QuotaRow(user, null, QuotaColumns.NONE, 0, null, "", 0, new Use(0, 0, 0));
     }
 
     QuotaRow withQuota(@Nullable String newTier, Quota newQuota) {
         return new QuotaRow(
-                userId, newTier, QuotaColumns.of(newQuota), blockedUntil, blockReason, changedBy, changedAt);
+                userId, newTier, QuotaColumns.of(newQuota), blockedUntil, blockReason, changedBy, changedAt, use);
     }
 
     QuotaRow withBlock(@Nullable Instant until, @Nullable String reason) {
-        return new QuotaRow(userId, tier, quota, until == null ? 0 : Micros.of(until), reason, changedBy, changedAt);
+        return new QuotaRow(
+                userId, tier, quota, until == null ? 0 : Micros.of(until), reason, changedBy, changedAt, use);
     }
 
     QuotaRow changed(String by, Instant at) {
-        return new QuotaRow(userId, tier, quota, blockedUntil, blockReason, by, Micros.of(at));
+        return new QuotaRow(userId, tier, quota, blockedUntil, blockReason, by, Micros.of(at), use);
     }
 
     boolean isEmpty() {
@@ -63,7 +68,13 @@ record QuotaRow(
     }
 
     QuotaAdmin.UserQuota userQuota() {
-        return new QuotaAdmin.UserQuota(account(Quota.NONE), changedBy, Micros.toInstant(changedAt));
+        return new QuotaAdmin.UserQuota(
+                account(Quota.NONE),
+                changedBy,
+                Micros.toInstant(changedAt),
+                Micros.toInstant(use.createdAt),
+                use.lastRequestAt == 0 ? null : Micros.toInstant(use.lastRequestAt),
+                use.quotaExceededCount);
     }
 
     private static QuotaRow of(ResultSet row) throws SQLException {
@@ -74,7 +85,11 @@ record QuotaRow(
                 row.getLong("blocked_until"),
                 row.getString("block_reason"),
                 row.getString("changed_by"),
-                row.getLong("changed_at"));
+                row.getLong("changed_at"),
+                new Use(
+                        row.getLong("created_at"),
+                        row.getLong("last_request_at"),
+                        row.getLong("quota_exceeded_count")));
     }
 
     private Map<String, @Nullable Object> columns() {
@@ -105,15 +120,30 @@ record QuotaRow(
 
         List<QuotaRow> find(Collection<String> users) {
             return table.find(
-                    "SELECT * FROM {table} WHERE user_id IN (:users)", Map.of("users", users), (row, number) -> of(row));
+                    "SELECT * FROM {table} WHERE user_id IN (:users)",
+                    Map.of("users", users),
+                    (row, number) -> of(row));
         }
 
         Optional<QuotaRow> find(String user) {
             return find(List.of(user)).stream().findFirst();
         }
 
+        /** It is created now, and no request has come yet. */
         void insert(QuotaRow row) {
-            table.insert(row.columns());
+            Map<String, @Nullable Object> columns = row.columns();
+            columns.put("created_at", row.changedAt);
+            table.insert(columns);
+        }
+
+        /** Writes no other column, so that it is not taken for a change of the quota. */
+        void addUse(String user, long exceeded, long at) {
+            table.update("""
+                    UPDATE {table}
+                    SET quota_exceeded_count = quota_exceeded_count + :exceeded,
+                        last_request_at = CASE WHEN last_request_at < :at THEN :at ELSE last_request_at END
+                    WHERE user_id = :user
+                    """, Map.of("user", user, "exceeded", exceeded, "at", at));
         }
 
         void update(QuotaRow row) {

@@ -1,10 +1,13 @@
 package dev.ratelimit.data;
 
 import dev.ratelimit.InvalidLimitException;
+import dev.ratelimit.LimitDecision;
+import dev.ratelimit.RequestRecord;
 import dev.ratelimit.admin.Problem;
 import dev.ratelimit.policy.Account;
 import dev.ratelimit.policy.Accounts;
 import dev.ratelimit.policy.Quota;
+import dev.ratelimit.support.Micros;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.Map;
@@ -12,12 +15,19 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** Caches the rows of {@code user_quotas}. */
+/**
+ * Caches the rows of {@code user_quotas}. Requests of these users are counted here and written in batches: no request waits
+ * for a write.
+ */
 final class StoredAccounts implements Accounts {
+
+    /** No other limit can have such a name. */
+    private static final String OF_A_QUOTA = Quota.LIMIT + ":";
 
     private final PolicyDatabase database;
     private final Map<String, Account> byUser = new ConcurrentHashMap<>();
     private final Map<String, Problem> problems = new ConcurrentHashMap<>();
+    private final Uses uses = new Uses();
 
     StoredAccounts(PolicyDatabase database) {
         this.database = database;
@@ -26,6 +36,31 @@ final class StoredAccounts implements Accounts {
     @Override
     public @Nullable Account find(String user) {
         return byUser.get(user);
+    }
+
+    /** Notes the request of a user, and whether it exceeded the quota. */
+    void recorded(RequestRecord request) {
+        RequestRecord.Exchange exchange = request.exchange();
+        String user = exchange == null ? null : exchange.user();
+        if (user != null && byUser.containsKey(user)) {
+            uses.of(user).add(exceedsQuota(request) ? 1 : 0, Micros.of(request.at()));
+        }
+    }
+
+    private static boolean exceedsQuota(RequestRecord request) {
+        for (RequestRecord.Asked asked : request.asked()) {
+            for (LimitDecision limit : asked.decision().limits()) {
+                if (!limit.allowed() && limit.limit().name().startsWith(OF_A_QUOTA)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** Writes the requests that were noted. If that fails, they are kept for the next time. */
+    void writeUses() {
+        uses.write(database, database.quotas()::addUse);
     }
 
     void readAll() {

@@ -14,10 +14,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,13 +23,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class StoredKeys implements ApiKeys {
 
-    private static final int KEYS_IN_ONE_TRANSACTION = 200;
-
     private final PolicyDatabase database;
     private final InstantSource clock;
     private final Map<String, CachedKey> byHash = new ConcurrentHashMap<>();
     private final Map<String, CachedKey> byId = new ConcurrentHashMap<>();
-    private final Map<String, Use> uses = new ConcurrentHashMap<>();
+    private final Uses uses = new Uses();
     private final Map<String, Problem> problems = new ConcurrentHashMap<>();
 
     private static final class CachedKey {
@@ -40,21 +35,15 @@ final class StoredKeys implements ApiKeys {
         private final String hashText;
         private final byte[] hash;
         private final long expiresAt;
-        private final Use use;
+        private final Uses.Use use;
 
-        private CachedKey(ApiKey key, String hashText, byte[] hash, long expiresAt, Use use) {
+        private CachedKey(ApiKey key, String hashText, byte[] hash, long expiresAt, Uses.Use use) {
             this.key = key;
             this.hashText = hashText;
             this.hash = hash;
             this.expiresAt = expiresAt;
             this.use = use;
         }
-    }
-
-    /** The uses that are not written yet. */
-    private static final class Use {
-        private final LongAdder requests = new LongAdder();
-        private final AtomicLong lastAt = new AtomicLong();
     }
 
     StoredKeys(PolicyDatabase database, InstantSource clock) {
@@ -77,10 +66,7 @@ final class StoredKeys implements ApiKeys {
         if (cached.expiresAt != 0 && cached.expiresAt <= now) {
             return null;
         }
-        cached.use.requests.increment();
-        if (cached.use.lastAt.get() < now) {
-            cached.use.lastAt.accumulateAndGet(now, Math::max);
-        }
+        cached.use.add(1, now);
         return cached.key;
     }
 
@@ -128,8 +114,7 @@ final class StoredKeys implements ApiKeys {
         }
         problems.remove(row.id());
         ApiKey key = apiKey(row);
-        CachedKey cached = new CachedKey(
-                key, row.keyHash(), hash, row.life().expiresAt(), uses.computeIfAbsent(row.id(), id -> new Use()));
+        CachedKey cached = new CachedKey(key, row.keyHash(), hash, row.life().expiresAt(), uses.of(row.id()));
         byHash.put(cached.hashText, cached);
         CachedKey before = byId.put(row.id(), cached);
         if (before != null && !before.hashText.equals(cached.hashText)) {
@@ -157,32 +142,7 @@ final class StoredKeys implements ApiKeys {
 
     /** Writes the uses that were counted. If that fails, they are kept for the next time. */
     void writeUses() {
-        Map<String, Long> counted = new TreeMap<>(); // in order, so that instances that write at once never deadlock
-        uses.forEach((id, use) -> {
-            long requests = use.requests.sumThenReset();
-            if (requests > 0) {
-                counted.put(id, requests);
-            }
-        });
-        try {
-            while (!counted.isEmpty()) {
-                List<String> ids =
-                        counted.keySet().stream().limit(KEYS_IN_ONE_TRANSACTION).toList();
-                database.inTransaction(() -> {
-                    for (String id : ids) {
-                        long requests = counted.getOrDefault(id, 0L);
-                        database.keys().addUse(id, requests, use(id).lastAt.get());
-                    }
-                });
-                ids.forEach(counted::remove);
-            }
-        } finally {
-            counted.forEach((id, requests) -> use(id).requests.add(requests));
-        }
-    }
-
-    private Use use(String id) {
-        return uses.computeIfAbsent(id, absent -> new Use());
+        uses.write(database, database.keys()::addUse);
     }
 
     Collection<Problem> problems() {

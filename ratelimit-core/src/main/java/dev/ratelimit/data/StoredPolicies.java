@@ -1,7 +1,9 @@
 package dev.ratelimit.data;
 
+import dev.ratelimit.DecisionListener;
 import dev.ratelimit.InvalidSettingException;
 import dev.ratelimit.Limits;
+import dev.ratelimit.Subject;
 import dev.ratelimit.admin.EffectivePolicy;
 import dev.ratelimit.admin.EffectivePolicy.Versions;
 import dev.ratelimit.admin.KeyInfo;
@@ -145,6 +147,11 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
         return accounts;
     }
 
+    /** Notes the requests of users with a stored tier, quota or block, for {@link QuotaAdmin}. */
+    public DecisionListener requestsOfUsers() {
+        return accounts::recorded;
+    }
+
     public ApiKeys apiKeys() {
         return keys;
     }
@@ -160,8 +167,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     /** Reads all changes now. */
     public synchronized void refresh() {
         ChangeRow last = lastChange;
-        List<ChangeRow> changes =
-                database.changes().findFrom(last == null ? 0 : last.revision());
+        List<ChangeRow> changes = database.changes().findFrom(last == null ? 0 : last.revision());
         if (!isComplete(last, changes) || changes.size() > MOST_READ_BY_NAME) {
             readAll();
             listeners.tell(listener -> listener.subjectReset(null));
@@ -296,6 +302,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
             if (hasPassed(USES_ARE_WRITTEN, usesWrittenAt)) {
                 usesWrittenAt = System.nanoTime();
                 keys.writeUses();
+                accounts.writeUses();
             }
             if (failing) {
                 failing = false;
@@ -316,7 +323,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
         return System.nanoTime() - since >= time.toNanos();
     }
 
-    /** Ends the threads, and writes the uses of API keys that are not written yet. */
+    /** Ends the threads, and writes the uses of API keys and quotas that are not written yet. */
     @Override
     public void close() {
         closed = true;
@@ -331,8 +338,9 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
         }
         try {
             keys.writeUses();
+            accounts.writeUses();
         } catch (RuntimeException e) {
-            log.warn("Could not write the last uses of API keys to {}: {}", database, e.getMessage());
+            log.warn("Could not write the last uses of API keys and quotas to {}: {}", database, e.getMessage());
         }
     }
 
@@ -355,44 +363,36 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
 
     @Override
     public List<Revision<Map<String, String>>> limitHistory(String name) {
-        return database.limits().find(name).stream()
-                .map(LimitRow::revision)
-                .toList();
+        return database.limits().find(name).stream().map(LimitRow::revision).toList();
     }
 
     @Override
     public List<Revision<Rule>> ruleHistory(String name) {
-        return database.rules().find(name).stream()
-                .map(StoredRule::revision)
-                .toList();
+        return database.rules().find(name).stream().map(StoredRule::revision).toList();
     }
 
     @Override
     public List<QuotaAdmin.UserQuota> userQuotas() {
-        return database.quotas().findAll().stream()
-                .map(QuotaRow::userQuota)
-                .toList();
+        accounts.writeUses();
+        return database.quotas().findAll().stream().map(QuotaRow::userQuota).toList();
     }
 
     @Override
     public Optional<QuotaAdmin.UserQuota> userQuota(String user) {
+        accounts.writeUses();
         return database.quotas().find(user).map(QuotaRow::userQuota);
     }
 
     @Override
     public List<KeyInfo> keyInfos() {
         keys.writeUses();
-        return database.keys().findAll().stream()
-                .map(KeyRow::info)
-                .toList();
+        return database.keys().findAll().stream().map(KeyRow::info).toList();
     }
 
     @Override
     public List<KeyInfo> keyInfos(String owner) {
         keys.writeUses();
-        return database.keys().findByOwner(owner).stream()
-                .map(KeyRow::info)
-                .toList();
+        return database.keys().findByOwner(owner).stream().map(KeyRow::info).toList();
     }
 
     @Override
@@ -407,6 +407,11 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
         return counting.penalties().findEndingAfter(now).stream()
                 .map(PenaltyRow::penalty)
                 .toList();
+    }
+
+    @Override
+    public boolean notePenalty(Subject subject, String limit, String metadata) {
+        return counting.inTransaction(() -> counting.penalties().note(subject.text(), limit, metadata));
     }
 
     @Override

@@ -12,11 +12,18 @@ import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
 import org.springframework.jdbc.support.GeneratedKeyHolder;
 
-/** A table, and statements on it. In SQL, {@code {table}} stands for its name with its schema. */
+/**
+ * A table, and statements on it. In SQL, {@code {table}} stands for its name with its schema, and {@code {metadata}} for
+ * the parameter of that name.
+ */
 final class Table {
+
+    /** The column with the notes of operators: {@code jsonb} on PostgreSQL, a text on SQLite. */
+    static final String METADATA = "metadata";
 
     private final NamedParameterJdbcTemplate jdbc;
     private final String name;
+    private final String metadata;
 
     /**
      * @param schema the schema in PostgreSQL; {@code null} for none
@@ -24,6 +31,7 @@ final class Table {
     Table(NamedParameterJdbcTemplate jdbc, @Nullable String schema, String name) {
         this.jdbc = jdbc;
         this.name = schema == null ? name : "\"" + schema + "\"." + name;
+        this.metadata = schema == null ? ":metadata" : "CAST(:metadata AS jsonb)";
     }
 
     <T> List<T> find(String sql, Map<String, ?> values, RowMapper<T> rows) {
@@ -42,18 +50,20 @@ final class Table {
     long insertNumbered(Map<String, @Nullable Object> columns) {
         GeneratedKeyHolder id = new GeneratedKeyHolder();
         jdbc.update(insertOf(columns), new MapSqlParameterSource(columns), id, new String[] {"id"});
-        return Objects.requireNonNull(id.getKey(), "the database chooses the id").longValue();
+        return Objects.requireNonNull(id.getKey(), "the database chooses the id")
+                .longValue();
     }
 
     private String insertOf(Map<String, ?> columns) {
-        return columns.keySet().stream()
-                .collect(Collectors.joining(", ", "INSERT INTO " + name + " (", ") VALUES (:"))
-                + String.join(", :", columns.keySet())
+        return "INSERT INTO " + name + " (" + String.join(", ", columns.keySet()) + ") VALUES ("
+                + columns.keySet().stream()
+                        .map(column -> column.equals(METADATA) ? metadata : ":" + column)
+                        .collect(Collectors.joining(", "))
                 + ")";
     }
 
     private String named(String sql) {
-        return sql.replace("{table}", name);
+        return sql.replace("{table}", name).replace("{metadata}", metadata);
     }
 
     static @Nullable Long longOrNull(ResultSet row, String column) throws SQLException {

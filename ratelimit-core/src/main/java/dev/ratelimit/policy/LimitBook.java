@@ -30,7 +30,9 @@ public final class LimitBook implements Limits {
     /** Follows the name of a limit in that by which rules in shadow count. */
     public static final String SHADOW = ":shadow";
 
-    private static final String BASE = "base";
+    static final String ALGORITHM = "algorithm";
+    static final String BASE = "base";
+
     private static final String OF_TIERS = "tiers.";
     private static final String OF_CANDIDATE = "candidate.";
 

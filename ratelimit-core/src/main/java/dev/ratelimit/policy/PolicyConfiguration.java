@@ -31,6 +31,20 @@ public record PolicyConfiguration(
         return new Policy(book, ruleBook(rules, book), tiers);
     }
 
+    /**
+     * The whole definition of a stored limit. One that has neither an algorithm nor a base overrides single properties of the
+     * configured limit of its name.
+     */
+    public Map<String, String> completed(String name, Map<String, String> stored) {
+        Map<String, String> configured = limits.get(name);
+        if (configured == null || stored.containsKey(LimitBook.ALGORITHM) || stored.containsKey(LimitBook.BASE)) {
+            return stored;
+        }
+        Map<String, String> completed = new LinkedHashMap<>(configured);
+        completed.putAll(stored);
+        return completed;
+    }
+
     /** Compiles rules with the match mode and the path patterns of this configuration. */
     public RuleBook ruleBook(List<Rule> all, LimitBook book) {
         return RuleBook.of(all, book, mode, parser);

@@ -6,10 +6,16 @@ import static java.time.Duration.ofMinutes;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.ratelimit.Decision;
+import dev.ratelimit.DecisionListener;
 import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.Limit;
+import dev.ratelimit.LimitDecision;
 import dev.ratelimit.LimitRequest;
+import dev.ratelimit.Outcome;
+import dev.ratelimit.RequestRecord;
 import dev.ratelimit.Subject;
+import dev.ratelimit.Window;
 import dev.ratelimit.admin.Explanation;
 import dev.ratelimit.admin.Inquiry;
 import dev.ratelimit.admin.KeyAdmin.IssuedKey;
@@ -17,13 +23,16 @@ import dev.ratelimit.admin.KeyInfo;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.admin.PenaltyAdmin.Penalty;
 import dev.ratelimit.admin.Problem;
+import dev.ratelimit.admin.QuotaAdmin;
 import dev.ratelimit.admin.Usage;
+import dev.ratelimit.algorithm.Algorithms;
 import dev.ratelimit.policy.Account;
 import dev.ratelimit.policy.ApiKey;
 import dev.ratelimit.policy.Quota;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.support.Micros;
 import dev.ratelimit.testing.Messages;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.Base64;
@@ -33,6 +42,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** API keys, quotas and penalties, on every database alike. */
@@ -247,6 +257,81 @@ abstract class KeysAndQuotasContract extends DataContract {
     }
 
     @Test
+    void aBlockMayHaveNoEnd() {
+        admin.quotas().block("alice", "fraud", "ops");
+
+        clock.move(ofDays(3660));
+        assertThat(policies.accounts().find("alice").isBlocked(clock.instant())).isTrue();
+        assertThat(policies.accounts().find("alice").isBlockedForever(clock.instant()))
+                .isTrue();
+
+        admin.quotas().block("alice", clock.instant().plus(ofHours(1)), "less", "ops");
+        assertThat(policies.accounts().find("alice").isBlockedForever(clock.instant()))
+                .isFalse();
+    }
+
+    @Test
+    void requestsOfAUserAreKeptBesideTheQuotaAndAreNoChangeOfIt() {
+        admin.quotas().set("alice", "premium", HUNDRED_A_DAY, "ops");
+        Instant created = clock.instant();
+        QuotaAdmin.UserQuota before = admin.quotas().find("alice").orElseThrow();
+        assertThat(before.createdAt()).isEqualTo(created);
+        assertThat(before.lastRequestAt()).isNull();
+        assertThat(before.exceededCount()).isZero();
+        long changes = database.count("rate_limit_changes");
+
+        clock.move(ofMinutes(1));
+        DecisionListener listener = policies.requestsOfUsers();
+        listener.recorded(request("alice", Quota.LIMIT + ":day", true));
+        listener.recorded(request("alice", Quota.LIMIT + ":day", false));
+        listener.recorded(request("alice", "login", false));
+        listener.recorded(request("bob", Quota.LIMIT + ":day", false));
+        listener.recorded(request(null, Quota.LIMIT + ":day", false));
+
+        QuotaAdmin.UserQuota after = admin.quotas().list().get(0);
+        assertThat(after.createdAt()).isEqualTo(created);
+        assertThat(after.lastRequestAt()).isEqualTo(clock.instant());
+        assertThat(after.exceededCount()).isEqualTo(1);
+        assertThat(database.count("rate_limit_changes")).isEqualTo(changes);
+        assertThat(database.count("user_quotas")).isEqualTo(1);
+
+        admin.quotas().set("alice", "free", HUNDRED_A_DAY, "ops");
+        listener.recorded(request("alice", Quota.LIMIT + ":day", false));
+        assertThat(admin.quotas().find("alice").orElseThrow().exceededCount()).isEqualTo(2);
+        assertThat(admin.quotas().find("alice").orElseThrow().createdAt()).isEqualTo(created);
+    }
+
+    @Test
+    void requestsOfAUserAreWrittenWhenTheInstanceIsClosed() {
+        StoredPolicies other = instance(NEVER, false, ChangeListener.NONE);
+        admin.quotas().set("alice", "premium", HUNDRED_A_DAY, "ops");
+        other.refresh();
+        other.requestsOfUsers().recorded(request("alice", Quota.LIMIT + ":day", false));
+        assertThat(admin.quotas().find("alice").orElseThrow().exceededCount()).isZero();
+
+        other.close();
+
+        assertThat(admin.quotas().find("alice").orElseThrow().exceededCount()).isEqualTo(1);
+    }
+
+    private RequestRecord request(@Nullable String user, String limit, boolean allowed) {
+        Limit asked = Limit.named(limit)
+                .algorithm(Algorithms.atMost(1, Window.of(ofHours(1))))
+                .build();
+        LimitDecision answer = new LimitDecision(
+                ALICE, asked, null, allowed ? Outcome.ALLOWED : Outcome.THROTTLED, 0, 0, ofMinutes(1), null, false);
+        Decision decision = Decision.of(Micros.of(clock.instant()), List.of(answer), Duration.ZERO, null);
+        return new RequestRecord(
+                decision.outcome(),
+                allowed,
+                null,
+                List.of(new RequestRecord.Asked(LimitRequest.of(ALICE, asked), decision, Duration.ZERO)),
+                new RequestRecord.Exchange("GET", null, allowed ? 200 : 429, null, user, null, null),
+                clock.instant(),
+                Duration.ZERO);
+    }
+
+    @Test
     void numbersThatCannotBeRightAreRefusedAndNothingIsWritten() {
         Quota offset = new Quota(null, null, 1L, null, null, ZoneId.of("+02:00"));
 
@@ -370,7 +455,8 @@ abstract class KeysAndQuotasContract extends DataContract {
                         "login",
                         1,
                         clock.instant(),
-                        clock.instant().plus(ofMinutes(5))));
+                        clock.instant().plus(ofMinutes(5)),
+                        null));
         assertThat(admin.penalties().clear(Subject.ofText("user:alice"), "login", "ops"))
                 .isTrue();
         assertThat(admin.penalties().list()).isEmpty();
@@ -379,6 +465,45 @@ abstract class KeysAndQuotasContract extends DataContract {
         limiter.decide(ALICE, "login");
         clock.move(ofMinutes(5));
         assertThat(admin.penalties().list()).isEmpty();
+    }
+
+    @Test
+    void aPenaltyHoldsTheNotesOfAnOperatorUntilItIsForgotten() {
+        admin.limits().set("login", withPenalties("1 -> 5m, 2 -> forever"), OPS);
+        assertThat(admin.penalties().note(ALICE, "login", Map.of("ticket", "1"), "ops"))
+                .isFalse();
+        limiter.decide(ALICE, "login");
+        limiter.decide(ALICE, "login");
+
+        assertThat(admin.penalties().note(ALICE, "login", Map.of("ticket", "OPS-7 \"bot\""), "ops"))
+                .isTrue();
+        clock.move(ofMinutes(5));
+        limiter.decide(ALICE, "login"); // the store writes the row, and leaves the notes alone
+
+        Penalty penalty = admin.penalties().list().get(0);
+        assertThat(penalty.metadata()).isEqualTo("{\"ticket\": \"OPS-7 \\\"bot\\\"\"}");
+        assertThat(penalty.isForever()).isTrue();
+        assertThat(admin.penalties().clear(ALICE, "login", "ops")).isTrue();
+        assertThat(admin.penalties().note(ALICE, "login", Map.of("ticket", "1"), "ops"))
+                .isFalse();
+    }
+
+    @Test
+    void aPenaltyWithoutAnEndLastsUntilItIsCleared() {
+        admin.limits().set("login", withPenalties("1 -> forever"), OPS);
+        limiter.decide(ALICE, "login");
+
+        assertThat(limiter.decide(ALICE, "login").isForever()).isTrue();
+        clock.move(ofDays(3660 * 10));
+        assertThat(limiter.decide(ALICE, "login").isForever()).isTrue();
+        assertThat(admin.penalties().list()).hasSize(1);
+
+        assertThat(admin.penalties().clear(ALICE, "login", "ops")).isTrue();
+        assertThat(limiter.decide(ALICE, "login").allowed()).isTrue();
+    }
+
+    private static Map<String, String> withPenalties(String steps) {
+        return Map.of("algorithm", "fixed-window", "max-requests", "1", "window", "3660d", "penalties", steps);
     }
 
     @Test

@@ -67,6 +67,49 @@ abstract class PolicyChangesContract extends DataContract {
     }
 
     @Test
+    void aStoredLimitMayOverrideASingleProperty() {
+        admin.limits().set("standard", Map.of("max-requests", "50"), OPS);
+
+        assertThat(capacity(policies, "standard")).isEqualTo(50);
+        assertThat(policies.limits().get("standard").algorithm().name()).isEqualTo("fixed-window");
+        assertThat(admin.limits().find("standard").content())
+                .containsEntry("max-requests", "50")
+                .containsEntry("window", "1h");
+        assertThat(admin.limits().find("standard").revision().content()).containsOnlyKeys("max-requests");
+        StoredPolicies other = instance(NEVER, false, ChangeListener.NONE);
+        assertThat(capacity(other, "standard")).isEqualTo(50);
+
+        admin.limits().set("small", Map.of("min-interval", "1s"), OPS);
+        assertThat(capacity(policies, "small")).isEqualTo(2);
+        assertThat(policies.limits().get("small").hasMinInterval()).isTrue();
+
+        admin.limits().remove("standard", OPS);
+        assertThat(capacity(policies, "standard")).isEqualTo(10);
+    }
+
+    @Test
+    void aSinglePropertyThatTheConfiguredLimitDoesNotTakeIsRefused() {
+        assertThatThrownBy(() -> admin.limits().set("standard", Map.of("burst", "5"), OPS))
+                .hasMessageContaining("fixed-window takes");
+        assertThatThrownBy(() -> admin.limits().set("unknown", Map.of("max-requests", "5"), OPS))
+                .hasMessageContaining("algorithm");
+        assertThat(capacity(policies, "standard")).isEqualTo(10);
+    }
+
+    @Test
+    void aVersionHoldsTheNotesOfAnOperator() {
+        admin.limits().set("standard", window(99), OPS.noting(Map.of("ticket", "OPS-7")));
+        admin.limits().set("standard", window(98), OPS);
+        admin.rules().set(Rule.named("extra").limits("small").build(), OPS.noting(Map.of("why", "a\nb \"c\" \\ d")));
+
+        assertThat(admin.limits().history("standard"))
+                .extracting(version -> version.change().metadata())
+                .containsExactly(null, "{\"ticket\": \"OPS-7\"}");
+        assertThat(admin.rules().history("extra").get(0).change().metadata())
+                .isIn("{\"why\": \"a\\nb \\\"c\\\" \\\\ d\"}", "{\"why\": \"a\\u000ab \\\"c\\\" \\\\ d\"}");
+    }
+
+    @Test
     void whatIsBasedOnAChangedLimitChangesWithIt() {
         admin.limits()
                 .set("standard", Map.of("algorithm", "sliding-window", "max-requests", "50", "window", "1h"), OPS);

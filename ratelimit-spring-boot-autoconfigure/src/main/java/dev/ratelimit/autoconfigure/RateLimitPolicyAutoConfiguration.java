@@ -1,5 +1,6 @@
 package dev.ratelimit.autoconfigure;
 
+import dev.ratelimit.DecisionListener;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
 import dev.ratelimit.admin.RateLimitAdmin;
@@ -17,6 +18,7 @@ import dev.ratelimit.policy.Rule;
 import dev.ratelimit.store.LimitStore;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,6 +38,7 @@ import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
+import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.util.pattern.PathPatternParser;
 
 /** The limits and rules in force: those of the configuration, and over them those of the database. */
@@ -139,6 +142,17 @@ public final class RateLimitPolicyAutoConfiguration {
         @ConditionalOnBean(StoredPolicies.class)
         Accounts rateLimitAccounts(StoredPolicies policies) {
             return policies.accounts();
+        }
+
+        /** Asks for the policies with the first request: the limiter needs its listeners before. */
+        @Bean
+        @ConditionalOnMissingBean(name = "rateLimitRequestsOfUsers")
+        DecisionListener rateLimitRequestsOfUsers(ObjectProvider<StoredPolicies> policies) {
+            Supplier<DecisionListener> listener = SingletonSupplier.of(() -> {
+                StoredPolicies stored = policies.getIfAvailable();
+                return stored == null ? request -> {} : stored.requestsOfUsers();
+            });
+            return request -> listener.get().recorded(request);
         }
 
         @Bean

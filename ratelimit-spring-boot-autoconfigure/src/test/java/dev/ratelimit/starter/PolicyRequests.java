@@ -9,6 +9,7 @@ import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.Inquiry;
 import dev.ratelimit.admin.KeyAdmin.IssuedKey;
 import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.QuotaAdmin.UserQuota;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.Quota;
@@ -344,6 +345,11 @@ abstract class PolicyRequests {
 
         assertThat(admin.quotas().usage("custom").today()).isEqualTo(3);
         assertThat(admin.quotas().usage("custom").thisMonth()).isEqualTo(3);
+        await().untilAsserted(() -> {
+            UserQuota stored = admin.quotas().find("custom").orElseThrow();
+            assertThat(stored.exceededCount()).isEqualTo(5);
+            assertThat(stored.lastRequestAt()).isAfter(stored.createdAt());
+        });
         admin.quotas().set("custom", null, new Quota(null, 3L, 1L, null, null, null), "test");
         assertThat(admin.quotas().usage("custom").today())
                 .as("used before the quota was lowered")
@@ -382,6 +388,11 @@ abstract class PolicyRequests {
         assertThat(response.headers().firstValueAsLong("Retry-After").orElse(0)).isBetween(3_000L, 3_600L);
         assertThat(response.body()).doesNotContain("chargeback");
         assertThat(application.getAs("free", "/anything").statusCode()).isEqualTo(200);
+
+        admin.quotas().block("blocked", "fraud", "test");
+        HttpResponse<String> withoutEnd = application.getAs("blocked", "/anything");
+        assertThat(withoutEnd.statusCode()).isEqualTo(403);
+        assertThat(withoutEnd.headers().firstValue("Retry-After")).isEmpty();
 
         admin.quotas().unblock("blocked", "test");
         assertThat(application.getAs("blocked", "/anything").statusCode()).isEqualTo(200);

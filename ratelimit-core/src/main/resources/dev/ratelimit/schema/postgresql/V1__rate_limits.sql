@@ -43,6 +43,7 @@ CREATE TABLE "${flyway:defaultSchema}".rate_limit_penalties (
     penalty_until     bigint           NOT NULL,
     penalty_duration  bigint           NOT NULL,
     forget_at         bigint           NOT NULL,
+    metadata          jsonb,
     PRIMARY KEY (user_id, resource)
 ) WITH (fillfactor = 70);
 
@@ -50,6 +51,7 @@ COMMENT ON TABLE "${flyway:defaultSchema}".rate_limit_penalties IS 'How often a 
 COMMENT ON COLUMN "${flyway:defaultSchema}".rate_limit_penalties.penalty_until IS 'end of the latest penalty, past or not';
 COMMENT ON COLUMN "${flyway:defaultSchema}".rate_limit_penalties.penalty_duration IS 'microseconds';
 COMMENT ON COLUMN "${flyway:defaultSchema}".rate_limit_penalties.forget_at IS 'when the count starts anew';
+COMMENT ON COLUMN "${flyway:defaultSchema}".rate_limit_penalties.metadata IS 'notes of operators';
 
 -- Versions of limits and rules are only ever added. In force of a name is the highest version that has not expired.
 
@@ -62,6 +64,7 @@ CREATE TABLE "${flyway:defaultSchema}".rate_limit_configs (
     changed_at bigint           NOT NULL DEFAULT floor(extract(epoch FROM clock_timestamp()) * 1000000),
     expires_at bigint           NOT NULL DEFAULT 0 CHECK (expires_at = 0 OR expires_at > 100000000000000),
     reason     text,
+    metadata   jsonb,
     UNIQUE (resource, version)
 );
 
@@ -92,6 +95,7 @@ CREATE TABLE "${flyway:defaultSchema}".rate_limit_rules (
     changed_at          bigint           NOT NULL DEFAULT floor(extract(epoch FROM clock_timestamp()) * 1000000),
     expires_at          bigint           NOT NULL DEFAULT 0 CHECK (expires_at = 0 OR expires_at > 100000000000000),
     reason              text,
+    metadata            jsonb,
     UNIQUE (rule_name, version)
 );
 
@@ -112,7 +116,10 @@ CREATE TABLE "${flyway:defaultSchema}".user_quotas (
     blocked_until bigint NOT NULL DEFAULT 0 CHECK (blocked_until = 0 OR blocked_until > 100000000000000),
     block_reason  text,
     changed_by    text   NOT NULL DEFAULT current_user,
-    changed_at    bigint NOT NULL DEFAULT floor(extract(epoch FROM clock_timestamp()) * 1000000)
+    changed_at    bigint NOT NULL DEFAULT floor(extract(epoch FROM clock_timestamp()) * 1000000),
+    created_at    bigint NOT NULL DEFAULT floor(extract(epoch FROM clock_timestamp()) * 1000000),
+    last_request_at      bigint NOT NULL DEFAULT 0,
+    quota_exceeded_count bigint NOT NULL DEFAULT 0
 );
 
 COMMENT ON TABLE "${flyway:defaultSchema}".user_quotas IS 'What is different for a user: tier, numbers that override those of the tier, a block';
@@ -203,7 +210,10 @@ FOR EACH ROW EXECUTE FUNCTION "${flyway:defaultSchema}".rate_limit_note_change('
 CREATE TRIGGER rate_limit_note_change AFTER INSERT OR UPDATE OR DELETE ON "${flyway:defaultSchema}".rate_limit_rules
 FOR EACH ROW EXECUTE FUNCTION "${flyway:defaultSchema}".rate_limit_note_change('rule', 'rule_name');
 
-CREATE TRIGGER rate_limit_note_change AFTER INSERT OR UPDATE OR DELETE ON "${flyway:defaultSchema}".user_quotas
+-- Not last_request_at and quota_exceeded_count: they change all the time, and nobody keeps them in memory.
+CREATE TRIGGER rate_limit_note_change AFTER INSERT OR DELETE OR UPDATE OF
+    user_id, tier, per_second, per_hour, per_day, per_month, burst, zone, blocked_until, block_reason
+ON "${flyway:defaultSchema}".user_quotas
 FOR EACH ROW EXECUTE FUNCTION "${flyway:defaultSchema}".rate_limit_note_change('quota', 'user_id');
 
 -- Not last_used_at and total_requests: they change all the time, and nobody keeps them in memory.

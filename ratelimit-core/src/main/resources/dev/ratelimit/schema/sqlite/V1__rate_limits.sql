@@ -29,6 +29,7 @@ CREATE TABLE rate_limit_penalties (
     penalty_until     INTEGER NOT NULL, -- end of the latest penalty, past or not
     penalty_duration  INTEGER NOT NULL, -- microseconds
     forget_at         INTEGER NOT NULL, -- when the count starts anew
+    metadata          TEXT,             -- notes of operators, a JSON object
     PRIMARY KEY (user_id, resource)
 ) STRICT, WITHOUT ROWID;
 
@@ -44,6 +45,7 @@ CREATE TABLE rate_limit_configs (
     changed_at INTEGER NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000000 AS INTEGER)),
     expires_at INTEGER NOT NULL DEFAULT 0 CHECK (expires_at = 0 OR expires_at > 100000000000000),
     reason     TEXT,
+    metadata   TEXT,             -- notes of operators, a JSON object
     UNIQUE (resource, version)
 ) STRICT;
 
@@ -72,6 +74,7 @@ CREATE TABLE rate_limit_rules (
     changed_at          INTEGER NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000000 AS INTEGER)),
     expires_at          INTEGER NOT NULL DEFAULT 0 CHECK (expires_at = 0 OR expires_at > 100000000000000),
     reason              TEXT,
+    metadata            TEXT,    -- notes of operators, a JSON object
     UNIQUE (rule_name, version)
 ) STRICT;
 
@@ -88,7 +91,10 @@ CREATE TABLE user_quotas (
     blocked_until INTEGER NOT NULL DEFAULT 0 CHECK (blocked_until = 0 OR blocked_until > 100000000000000),
     block_reason  TEXT,
     changed_by    TEXT    NOT NULL DEFAULT 'unknown',
-    changed_at    INTEGER NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000000 AS INTEGER))
+    changed_at    INTEGER NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000000 AS INTEGER)),
+    created_at    INTEGER NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000000 AS INTEGER)),
+    last_request_at      INTEGER NOT NULL DEFAULT 0,
+    quota_exceeded_count INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 -- API keys; nothing here allows to find out a key.
@@ -157,7 +163,10 @@ BEGIN
     INSERT INTO rate_limit_changes (kind, name) VALUES ('quota', NEW.user_id);
 END;
 
-CREATE TRIGGER user_quotas_updated AFTER UPDATE ON user_quotas
+-- Not last_request_at and quota_exceeded_count: they change all the time, and nobody keeps them in memory.
+CREATE TRIGGER user_quotas_updated AFTER UPDATE OF
+    user_id, tier, per_second, per_hour, per_day, per_month, burst, zone, blocked_until, block_reason
+ON user_quotas
 BEGIN
     INSERT INTO rate_limit_changes (kind, name) SELECT 'quota', OLD.user_id UNION SELECT 'quota', NEW.user_id;
 END;
