@@ -25,11 +25,6 @@ final class SqliteDialect extends AbstractDialect implements JdbcDialect {
     private SqliteDialect() {}
 
     @Override
-    public String getName() {
-        return "sqlite";
-    }
-
-    @Override
     public IdentifierProcessing getIdentifierProcessing() {
         return IDENTIFIERS;
     }
