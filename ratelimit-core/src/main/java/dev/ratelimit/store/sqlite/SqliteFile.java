@@ -97,10 +97,19 @@ public final class SqliteFile {
         SQLiteConfig config = new SQLiteConfig();
         // No statement generates a key: the driver need not look for one.
         config.setGetGeneratedKeys(false);
-        // By default two megabytes are held in memory and a log of two is copied back into the file: far too often.
+        // By default two megabytes are held in memory.
         config.setCacheSize(-CACHE_KIBIBYTES);
-        config.setWalAutocheckpoint(LOG_PAGES);
         return dataSource(config);
+    }
+
+    /**
+     * By default a log of two megabytes is copied back into the file: far too often. A statement, since the driver of
+     * Spring Boot 4.0 has no setting for it.
+     */
+    static void lengthenLog(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("PRAGMA wal_autocheckpoint = " + LOG_PAGES);
+        }
     }
 
     private DataSource dataSource(SQLiteConfig config) {

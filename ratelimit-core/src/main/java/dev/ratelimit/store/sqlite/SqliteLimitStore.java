@@ -137,6 +137,7 @@ public final class SqliteLimitStore implements LimitStore {
     Connection connect() throws SQLException {
         Connection connection = file.stateDataSource().getConnection();
         DatabaseProduct.of(connection);
+        SqliteFile.lengthenLog(connection);
         return connection;
     }
 
