@@ -20,7 +20,9 @@ dependencies {
     compileOnly("org.springframework.boot:spring-boot-sql")
     compileOnly("org.springframework.boot:spring-boot-tomcat")
     compileOnly("org.springframework.data:spring-data-jdbc")
+    compileOnly("org.springframework.security:spring-security-config")
     compileOnly("org.springframework.security:spring-security-core")
+    compileOnly("org.springframework.security:spring-security-web")
 
     testImplementation("com.zaxxer:HikariCP")
     testImplementation("io.micrometer:micrometer-core")
@@ -33,7 +35,9 @@ dependencies {
     testImplementation("org.springframework.boot:spring-boot-sql")
     testImplementation("org.springframework.boot:spring-boot-tomcat")
     testImplementation("org.springframework.data:spring-data-jdbc")
+    testImplementation("org.springframework.security:spring-security-config")
     testImplementation("org.springframework.security:spring-security-core")
+    testImplementation("org.springframework.security:spring-security-web")
 
     testImplementation("com.h2database:h2")
     testImplementation("org.apache.commons:commons-dbcp2")

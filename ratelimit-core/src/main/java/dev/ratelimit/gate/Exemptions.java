@@ -56,7 +56,7 @@ public final class Exemptions {
         return false;
     }
 
-    private boolean exempts(@Nullable IpAddress address) {
+    boolean exempts(@Nullable IpAddress address) {
         return address != null
                 && !addresses.isEmpty()
                 && AddressRange.anyContains(addresses, address)

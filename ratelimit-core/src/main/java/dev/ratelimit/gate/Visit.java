@@ -391,6 +391,11 @@ public final class Visit {
         return exempt;
     }
 
+    /** Whether the address of the client is exempt, whatever the path: anyone can choose an exempt path. */
+    public boolean isExemptByAddress() {
+        return gate.exemptions.exempts(arrival.address());
+    }
+
     /** Whether no limit applies to the request if that user sends it. */
     public boolean isExempt(Identity who) {
         return exempt || gate.exemptions.exempt(arrival) || gate.exemptions.exempt(who.authorities());

@@ -19,6 +19,7 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -118,6 +119,13 @@ public final class RateLimitAutoConfiguration {
     @Lazy(false)
     WarmUp rateLimitWarmUp(LimitStore store, Limits limits) {
         return new WarmUp(store, limits, WarmUp.LONGEST);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    @Lazy(false)
+    LoginCheck rateLimitLoginCheck(RateLimitProperties properties, Limits limits, BeanFactory beans) {
+        return new LoginCheck(properties.login(), limits, beans);
     }
 
     private static int instances(RateLimitProperties properties) {

@@ -33,6 +33,7 @@ import org.springframework.boot.context.properties.bind.Name;
  * @param identity how clients are identified
  * @param headers the headers of responses
  * @param exempt requests that no limit applies to
+ * @param login how failed logins are limited
  * @param filter the order of the filters
  * @param store where state is kept
  * @param grouping how requests that wait at the same moment are decided together
@@ -54,6 +55,7 @@ record RateLimitProperties(
         @DefaultValue Identity identity,
         @DefaultValue Headers headers,
         @DefaultValue Exempt exempt,
+        @DefaultValue Login login,
         @DefaultValue Filter filter,
         @DefaultValue Store store,
         @DefaultValue GroupingSpec grouping,
@@ -271,6 +273,18 @@ record RateLimitProperties(
             @DefaultValue Set<String> authorities,
             @DefaultValue List<String> addresses,
             @DefaultValue List<String> paths) {}
+
+    /**
+     * How failed logins with Spring Security are limited.
+     *
+     * @param limit the name of the limit of failed logins by address and name together; without one, they are not limited
+     * @param addressLimit the name of the limit by address alone; ten times the limit by default
+     * @param nameLimit the name of the limit by name alone, or none; twenty times the limit by default
+     */
+    record Login(
+            @Nullable String limit,
+            @Nullable String addressLimit,
+            @Nullable String nameLimit) {}
 
     /**
      * The order of the filters. Spring Security's filter has the order -100.

@@ -118,6 +118,10 @@ class ReplaceableBeansTest {
                 .withPropertyValues(
                         "ratelimit.store.type=" + (stored ? "sqlite" : "memory"),
                         "ratelimit.store.sqlite.path=" + directory.resolve("ratelimit.db"),
-                        "ratelimit.api-keys.enabled=" + stored);
+                        "ratelimit.api-keys.enabled=" + stored,
+                        "ratelimit.limits.login.algorithm=sliding-log",
+                        "ratelimit.limits.login.max-requests=5",
+                        "ratelimit.limits.login.window=1m",
+                        "ratelimit.login.limit=login");
     }
 }
