@@ -23,7 +23,6 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
@@ -32,7 +31,6 @@ import org.springframework.util.function.SingletonSupplier;
 
 /** The limiter with its limits, store and upkeep. */
 @AutoConfiguration(afterName = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
-@ConditionalOnProperty(name = "ratelimit.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(RateLimitProperties.class)
 public final class RateLimitAutoConfiguration {
 
@@ -79,7 +77,11 @@ public final class RateLimitAutoConfiguration {
             log.info("Keeping rate limits in {}", sqlite);
             return new SqliteLimitStore(sqlite.file().busyTimeout(deadline));
         }
-        log.info("Keeping rate limits in memory; a restart loses them, and instances do not share them");
+        if (properties.enabled()) {
+            log.info("Keeping rate limits in memory; a restart loses them, and instances do not share them");
+        } else {
+            log.warn("Rate limiting is off (ratelimit.enabled=false): every request passes");
+        }
         return new MemoryLimitStore();
     }
 

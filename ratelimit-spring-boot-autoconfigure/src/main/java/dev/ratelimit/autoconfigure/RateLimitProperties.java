@@ -19,7 +19,7 @@ import org.springframework.boot.context.properties.bind.Name;
 /**
  * The configuration under {@code ratelimit}. Each component is one property, so some records are long.
  *
- * @param enabled whether to limit requests and annotated methods
+ * @param enabled whether limits and rules apply; if not, every request passes and no database is used
  * @param limits the limits, by name
  * @param rules which requests limits apply to, by name or as a list
  * @param match whether all throttling rules that match a request apply, or the first only
@@ -66,6 +66,7 @@ record RateLimitProperties(
      * A limit as it is written. A property of another algorithm is invalid.
      *
      * @param base the name of a limit to inherit properties from
+     * @param enabled whether it applies; a limit that does not is neither asked nor charged
      * @param algorithm how it counts
      * @param maxRequests windows and logs: the most requests in a window
      * @param window windows and logs: a time such as 1m; for fixed-window also hour, day, week or month
@@ -85,6 +86,7 @@ record RateLimitProperties(
      */
     record LimitSpec(
             @Nullable String base,
+            @Nullable String enabled,
             @Nullable AlgorithmName algorithm,
             @Nullable String maxRequests,
             @Nullable String window,
@@ -129,6 +131,7 @@ record RateLimitProperties(
      *
      * @param name its name; without one, the key under which it stands
      * @param priority rules of higher priority come first
+     * @param enabled whether it applies
      * @param path a path pattern such as /api/**
      * @param methods the methods of HTTP it applies to; all without any. GET covers HEAD
      * @param addresses addresses and ranges of clients that it applies to, such as 10.0.0.0/8
@@ -145,6 +148,7 @@ record RateLimitProperties(
     record RuleSpec(
             @Nullable String name,
             @DefaultValue("0") int priority,
+            @DefaultValue("true") boolean enabled,
             @DefaultValue(Conditions.ANY_PATH) String path,
             @DefaultValue Set<String> methods,
             @DefaultValue List<String> addresses,

@@ -25,6 +25,11 @@ public record LoginNumbers(
     static final int TIMES_BY_ADDRESS = 10;
     static final int TIMES_BY_NAME = 20;
 
+    /** Whether somebody has switched the limit off. */
+    boolean isOff() {
+        return limits.isOff(together);
+    }
+
     Limit byBoth() {
         return limits.get(together);
     }
