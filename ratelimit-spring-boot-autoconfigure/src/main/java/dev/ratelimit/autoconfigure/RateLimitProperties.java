@@ -5,6 +5,7 @@ import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.Conditions;
 import dev.ratelimit.policy.RuleBook.MatchMode;
 import dev.ratelimit.store.sqlite.SqliteFile.Synchronous;
+import dev.ratelimit.web.ForwardingHeader;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.List;
@@ -250,10 +251,12 @@ record RateLimitProperties(
      * How clients are identified.
      *
      * @param trustedProxies addresses and ranges whose X-Forwarded-For and Forwarded headers are trusted
+     * @param forwardedHeader the header in which trusted proxies name the client; auto for whichever they write
      * @param ipv6Prefix how many leading bits of an IPv6 address identify a client
      */
     record Identity(
             @DefaultValue List<String> trustedProxies,
+            @DefaultValue("auto") ForwardingHeader forwardedHeader,
             @DefaultValue("64") int ipv6Prefix) {}
 
     /**

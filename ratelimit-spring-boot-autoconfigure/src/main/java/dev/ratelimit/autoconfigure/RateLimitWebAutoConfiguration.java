@@ -65,7 +65,8 @@ public final class RateLimitWebAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     ClientAddresses rateLimitClientAddresses(RateLimitProperties properties) {
-        return new ClientAddresses(trustedProxies(properties));
+        return new ClientAddresses(
+                trustedProxies(properties), properties.identity().forwardedHeader());
     }
 
     private static List<AddressRange> trustedProxies(RateLimitProperties properties) {
