@@ -66,8 +66,8 @@ record RateLimitProperties(
     /**
      * A limit as it is written. A property of another algorithm is invalid.
      *
-     * @param base the name of a limit to inherit properties from
      * @param enabled whether it applies; a limit that does not is neither asked nor charged
+     * @param base the name of a limit to inherit properties from
      * @param algorithm how it counts
      * @param maxRequests windows and logs: the most requests in a window
      * @param window windows and logs: a time such as 1m; for fixed-window also hour, day, week or month
@@ -86,8 +86,8 @@ record RateLimitProperties(
      * @param candidate overrides to try beside the live numbers: they count and report, and deny nothing
      */
     record LimitSpec(
-            @Nullable String base,
             @Nullable String enabled,
+            @Nullable String base,
             @Nullable AlgorithmName algorithm,
             @Nullable String maxRequests,
             @Nullable String window,
@@ -131,8 +131,8 @@ record RateLimitProperties(
      * A rule as it is written.
      *
      * @param name its name; without one, the key under which it stands
-     * @param priority rules of higher priority come first
      * @param enabled whether it applies
+     * @param priority rules of higher priority come first
      * @param path a path pattern such as /api/**
      * @param methods the methods of HTTP it applies to; all without any. GET covers HEAD
      * @param addresses addresses and ranges of clients that it applies to, such as 10.0.0.0/8
@@ -148,8 +148,8 @@ record RateLimitProperties(
      */
     record RuleSpec(
             @Nullable String name,
-            @DefaultValue("0") int priority,
             @DefaultValue("true") boolean enabled,
+            @DefaultValue("0") int priority,
             @DefaultValue(Conditions.ANY_PATH) String path,
             @DefaultValue Set<String> methods,
             @DefaultValue List<String> addresses,
@@ -275,11 +275,13 @@ record RateLimitProperties(
      * @param authorities callers with one of these authorities, such as ROLE_ADMIN
      * @param addresses clients with these addresses and ranges
      * @param paths path patterns such as /health/**
+     * @param actuator whether actuator endpoints are exempt
      */
     record Exempt(
             @DefaultValue Set<String> authorities,
             @DefaultValue List<String> addresses,
-            @DefaultValue List<String> paths) {}
+            @DefaultValue List<String> paths,
+            @DefaultValue("true") boolean actuator) {}
 
     /**
      * How failed logins with Spring Security are limited.
