@@ -30,6 +30,7 @@ import org.springframework.security.core.Authentication;
  */
 public final class LoginLimits {
 
+    private final RateLimiter limiter;
     private final LoginNumbers numbers;
     private final FailurePolicy onFailure;
     private final ServletGate gate;
@@ -40,6 +41,7 @@ public final class LoginLimits {
     private final ThreadLocal<Boolean> checking = new ThreadLocal<>();
 
     public LoginLimits(RateLimiter limiter, LoginNumbers numbers, FailurePolicy onFailure, ServletGate gate) {
+        this.limiter = limiter;
         this.numbers = numbers;
         this.onFailure = onFailure;
         this.gate = gate;
@@ -50,6 +52,13 @@ public final class LoginLimits {
     /** A manager that limits the failed logins of another one. Beans of type {@link AuthenticationManager} are limited already. */
     public AuthenticationManager limited(AuthenticationManager passwords) {
         return login -> authenticate(passwords, login);
+    }
+
+    /** The present answer to a login as that name in the current web request. Charges nothing. */
+    public Decision peek(String name) {
+        LoginRequest request = LoginRequest.current(gate);
+        LimitRequest asked = asked(LoginSubjects.of(request.client(), name), true, request);
+        return limiter.peek(request.isExempt() ? LimitRequest.NONE : asked);
     }
 
     Authentication authenticate(AuthenticationManager passwords, Authentication login) {
@@ -112,9 +121,8 @@ public final class LoginLimits {
     private @Nullable LoginCharge charge(LoginSubjects subjects, LoginRequest request) {
         Subject together = subjects.together();
         LimitRequest withoutName = asked(subjects, false, request);
-        LimitRequest all = together != null && known.isRemembered(together)
-                ? withoutName
-                : asked(subjects, true, request);
+        LimitRequest all =
+                together != null && known.isRemembered(together) ? withoutName : asked(subjects, true, request);
         if (all.items().isEmpty()) {
             return null;
         }
