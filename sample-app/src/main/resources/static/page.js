@@ -14,7 +14,10 @@ const image = () => {
 };
 const credentials = () => ({ username: byId('username').value, password: byId('password').value });
 
-/** A path is a text or a function; so is a body, which is sent as JSON unless it is a form. */
+/**
+ * A path is a text or a function; so is a body, which is sent as JSON unless it is a form. Requests that must be some seconds
+ * apart rest that long after each success, with those that share their limit.
+ */
 const GROUPS = [
   { title: 'Reads', limit: '60 a minute, 10 at once, more with an API key', endpoints: [
     { id: 'campaigns', method: 'GET', path: '/api/campaigns' },
@@ -38,8 +41,8 @@ const GROUPS = [
     { id: 'scene-header', method: 'POST', path: '/api/upload/scene-header', body: image },
   ] },
   { title: 'Compose lock', limit: '12 a minute, 5 seconds apart, both together', endpoints: [
-    { id: 'acquire', method: 'POST', path: '/api/scenes/1/compose-lock/acquire' },
-    { id: 'release', method: 'DELETE', path: '/api/scenes/1/compose-lock/release' },
+    { id: 'acquire', method: 'POST', path: '/api/scenes/1/compose-lock/acquire', apart: 5, with: ['release'] },
+    { id: 'release', method: 'DELETE', path: '/api/scenes/1/compose-lock/release', apart: 5, with: ['acquire'] },
   ] },
   { title: 'Join', limit: '5 in 15 minutes, by address', endpoints: [
     { id: 'join', method: 'POST', path: '/api/campaigns/1/join' },
@@ -64,6 +67,12 @@ const apiKey = () => byId('api-key').value.trim();
 /** Until when a button rests: by caller and endpoint, for the limits of one caller are not those of another. */
 const rests = new Map();
 const restKey = endpoint => `${chosen('user')} ${apiKey()} ${endpoint.id}`;
+
+function rest(endpoint, key, seconds) {
+  for (const id of [endpoint.id, ...(endpoint.with ?? [])]) {
+    rests.set(key.replace(/\S+$/, id), now() + seconds * 1000);
+  }
+}
 
 /** When the limit of the shown answer is whole again, or null. */
 let wholeAt = null;
@@ -114,8 +123,9 @@ async function press(endpoint) {
       Array.from({ length: Number(chosen('times')) }, () => ask(endpoint, caller)));
     const denied = answers.filter(answer => answer.status === 429);
     const wait = Math.max(0, ...denied.map(answer => Number(answer.headers.get('Retry-After')) || 1));
-    if (wait > 0) {
-      rests.set(key, now() + wait * 1000);
+    const apart = answers.some(answer => answer.ok && limited(answer)) ? endpoint.apart ?? 0 : 0;
+    if (wait > 0 || apart > 0) {
+      rest(endpoint, key, Math.max(wait, apart));
     }
     const shown = denied.length > 0 ? denied[denied.length - 1] : tightest(answers);
     if (endpoint.then && shown.ok) {
@@ -167,6 +177,9 @@ async function ask(endpoint, caller) {
     text: await response.text(), at: now(),
   };
 }
+
+/** Whether a limit applies to the caller: an administrator has none, and does not have to wait. */
+const limited = answer => answer.headers.has('RateLimit') || answer.headers.has('X-RateLimit-Limit');
 
 /** Of answers that crossed on their way, the one that says the least remains. */
 function tightest(answers) {
@@ -284,6 +297,8 @@ function time(seconds) {
     : `${Math.floor(minutes / 60)}:${two(minutes % 60)} h`;
 }
 
+const spoken = seconds => (seconds < 60 ? `${seconds} ${seconds === 1 ? 'second' : 'seconds'}` : time(seconds));
+
 const remain = () => (remaining === 0
   ? 'No request remains.'
   : remaining === 1 ? '1 request remains.' : `${remaining} requests remain.`);
@@ -300,7 +315,8 @@ async function showUsage() {
   let usage = null;
   let note = '';
   try {
-    const response = await fetch('/api/usage', { headers: headersOf(caller), credentials: 'omit', cache: 'no-store' });
+    const login = encodeURIComponent(byId('username').value);
+    const response = await fetch(`/api/usage?login=${login}`, { headers: headersOf(caller), credentials: 'omit', cache: 'no-store' });
     const answer = JSON.parse(await response.text());
     if (response.ok) {
       usage = answer;
@@ -345,10 +361,20 @@ function cells(usage, at) {
     const level = left.remaining === 0 || left.retryAfter > 0 ? 'none' : few ? 'low' : '';
     return cell(group, group[0].toUpperCase() + group.slice(1).replace('-', ' '), level, left, note);
   });
+  const login = usage?.login ? [loginCell(usage.login, at)] : [];
   const quota = Object.entries(usage?.quota ?? {}).map(([part, left]) =>
     cell(part, CALENDAR[part] ?? part, `quota ${left.remaining === 0 ? 'none' : ''}`, left,
       make('span', { textContent: `${left.used.toLocaleString('en')} used` })));
-  return [...limits, ...quota];
+  return [...limits, ...login, ...quota];
+}
+
+/** The guesses that remain for the name in the form; while it is blocked, for how long. */
+function loginCell(left, at) {
+  const note = make('span');
+  if (left.retryAfter > 0) {
+    counting.push({ note, words: left.penalised ? 'blocked for' : 'next in', until: at + left.retryAfter * 1000 });
+  }
+  return cell('login', `Login as ${byId('username').value}`, left.retryAfter > 0 ? 'none' : '', left, note);
 }
 
 /** A quota that is not restricted has no limit, and any number remains. */
@@ -382,7 +408,7 @@ function tick() {
     const { button, label } = endpoint;
     button.disabled = resting || endpoint.busy;
     set(label, value(endpoint.path));
-    set(button, resting ? `Wait ${time(secondsUntil(until))}` : 'Send');
+    set(button, resting ? `Try again in ${spoken(secondsUntil(until))}` : 'Send');
     button.setAttribute('aria-label', `${button.textContent}: ${endpoint.method} ${label.textContent}`);
     if (focusLost === button && !button.disabled) {
       if (document.activeElement === document.body) {
@@ -407,7 +433,7 @@ function tick() {
   }
 }
 
-for (const input of [...document.querySelectorAll('input[name="user"]'), byId('api-key')]) {
+for (const input of [...document.querySelectorAll('input[name="user"]'), byId('api-key'), byId('username')]) {
   input.addEventListener('change', () => {
     tick();
     showUsage();

@@ -37,6 +37,9 @@ public interface Algorithm {
     /** The share of one instance of so many: never less than one permit. */
     Algorithm share(int instances);
 
+    /** So many times as much in the same time; at most what the algorithm can count to. */
+    Algorithm times(int factor);
+
     /** The same window with a number that is never reached, to read its count. */
     default Algorithm unrestricted() {
         throw new IllegalStateException(name() + " has no window whose count could be read");

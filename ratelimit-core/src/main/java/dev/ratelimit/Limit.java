@@ -128,6 +128,11 @@ public record Limit(
         return with(other, algorithm, cost, penalties);
     }
 
+    /** A looser limit of another name: so many times as much in the same time, without penalties and least intervals. */
+    public Limit times(int factor, String other) {
+        return new Limit(other, algorithm.times(factor), cost, Duration.ZERO, Penalties.NONE);
+    }
+
     /** The share of one instance of so many, under the same name. */
     public Limit share(int instances) {
         if (instances == 1) {

@@ -3,6 +3,7 @@ package dev.ratelimit;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -155,6 +156,21 @@ public final class LimitRequest {
         List<Item> all = new ArrayList<>(items);
         all.set(all.size() - 1, item);
         return new LimitRequest(List.copyOf(all), trials, retryAfterFloor, onFailure, tier, recordedByCaller);
+    }
+
+    /** The same request without limits of these names. */
+    public LimitRequest without(Predicate<String> limitNames) {
+        return new LimitRequest(
+                without(items, limitNames),
+                without(trials, limitNames),
+                retryAfterFloor,
+                onFailure,
+                tier,
+                recordedByCaller);
+    }
+
+    private static List<Item> without(List<Item> items, Predicate<String> limitNames) {
+        return items.stream().filter(item -> !limitNames.test(item.limitName())).toList();
     }
 
     /** The same request; if it is denied, its retry-after is at least this. */

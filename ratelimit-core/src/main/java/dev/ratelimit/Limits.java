@@ -32,6 +32,16 @@ public interface Limits {
         return false;
     }
 
+    /** Whether the limit of that name is switched off, so that it is neither asked nor charged. */
+    default boolean isOff(String name) {
+        return false;
+    }
+
+    /** Whether all limits are switched off: every request passes. */
+    default boolean isOff() {
+        return false;
+    }
+
     /** The limit of that name as it is now. */
     default Limit get(String name) {
         return get(name, null);

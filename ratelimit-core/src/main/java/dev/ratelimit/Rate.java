@@ -67,6 +67,11 @@ public record Rate(long permits, Duration per) {
         return new Rate(permits, longer.compareTo(Require.LONGEST) > 0 ? Require.LONGEST : longer);
     }
 
+    /** So many times as many permits in the same time. */
+    public Rate times(int factor) {
+        return new Rate(Math.min(Require.MOST, permits * factor), per);
+    }
+
     /** The rate in words: {@code 5 per 15 minutes}. */
     public String spoken() {
         return permits + " per " + Durations.spokenUnit(per);

@@ -1,5 +1,6 @@
 package dev.ratelimit.admin;
 
+import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.Policy;
 import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Rule;
@@ -103,6 +104,11 @@ public final class EffectivePolicy {
     /** The stored rules that are in force or disabled, by name. */
     public Map<String, Revision<Rule>> rules() {
         return rules;
+    }
+
+    /** The limits that are switched off; {@link LimitBook#ALL} among them if all are. */
+    public Set<String> off() {
+        return policy.limits() instanceof LimitBook book ? book.off() : Set.of();
     }
 
     /** The stored versions that are invalid and skipped. */

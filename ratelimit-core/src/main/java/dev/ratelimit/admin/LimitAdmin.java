@@ -117,6 +117,39 @@ public final class LimitAdmin {
         }
     }
 
+    /**
+     * Switches a limit off: it is neither asked nor charged, and its count stays as it is.
+     *
+     * @throws IllegalArgumentException if no limit of that name is in force
+     */
+    public Revision<Map<String, String>> disable(String name, Change change) {
+        return switched(name, false, change);
+    }
+
+    /** Switches a limit on again. */
+    public Revision<Map<String, String>> enable(String name, Change change) {
+        return switched(name, true, change);
+    }
+
+    private Revision<Map<String, String>> switched(String name, boolean enabled, Change change) {
+        return storage.change(transaction -> {
+            InForce<Map<String, String>> limit = find(name);
+            if (limit == null || limit.content() == null) {
+                throw new IllegalArgumentException("no limit '" + name + "' is in force; name one of "
+                        + new TreeSet<>(storage.current().limits().names()));
+            }
+            Map<String, String> definition = new LinkedHashMap<>(limit.content());
+            definition.put(LimitBook.ENABLED, Boolean.toString(enabled));
+            return add(transaction, name, Revision.State.SET, definition, change);
+        });
+    }
+
+    /** Switches all limits and rules off or on: see {@link RateLimitAdmin#disable}. */
+    Revision<Map<String, String>> switchAll(boolean enabled, Change change) {
+        Map<String, String> definition = Map.of(LimitBook.ENABLED, Boolean.toString(enabled));
+        return storage.change(transaction -> add(transaction, LimitBook.ALL, Revision.State.SET, definition, change));
+    }
+
     /** Stores the content of an earlier version again. */
     public Revision<Map<String, String>> rollback(String name, int version, Change change) {
         return storage.change(transaction -> {

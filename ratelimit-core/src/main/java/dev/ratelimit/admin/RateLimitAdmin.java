@@ -5,7 +5,9 @@ import dev.ratelimit.Subject;
 import dev.ratelimit.gate.Exemptions;
 import dev.ratelimit.gate.Gate;
 import dev.ratelimit.gate.Subjects;
+import dev.ratelimit.policy.LimitBook;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Lists and changes limits, rules, quotas, API keys and penalties while requests are served. A change is committed when
@@ -76,6 +78,25 @@ public final class RateLimitAdmin {
 
     public PenaltyAdmin penalties() {
         return penalties;
+    }
+
+    /**
+     * Switches everything off, on all instances: every request passes, and nothing is counted. Let the change expire
+     * ({@link Change#until}), so that nobody has to remember to switch it on again. The versions of this switch are the history
+     * of the limit {@value LimitBook#ALL}.
+     */
+    public Revision<Map<String, String>> disable(Change change) {
+        return limits.switchAll(false, change);
+    }
+
+    /** Switches everything on again, on all instances. */
+    public Revision<Map<String, String>> enable(Change change) {
+        return limits.switchAll(true, change);
+    }
+
+    /** Whether limits and rules apply. */
+    public boolean isEnabled() {
+        return !storage.current().limits().isOff();
     }
 
     /**

@@ -65,6 +65,29 @@ public final class RuleAdmin {
     }
 
     /**
+     * Applies a disabled rule again, as it was before.
+     *
+     * @throws IllegalArgumentException if no rule of that name is disabled
+     */
+    public Revision<Rule> enable(String name, Change change) {
+        return storage.change(transaction -> {
+            Revision<Rule> disabled = storage.effective().rules().get(name);
+            if (disabled == null || disabled.state() != Revision.State.DISABLED) {
+                throw new IllegalArgumentException("no rule '" + name + "' is disabled");
+            }
+            Revision<Rule> before = storage.ruleHistory(name).stream()
+                    .filter(version -> version.version() < disabled.version())
+                    .filter(version ->
+                            version.state() == Revision.State.SET || version.state() == Revision.State.REMOVED)
+                    .findFirst()
+                    .orElse(null);
+            return before == null
+                    ? add(transaction, name, Revision.State.REMOVED, null, change)
+                    : add(transaction, name, before.state(), before.content(), change);
+        });
+    }
+
+    /**
      * Removes a stored rule, so that the configuration applies again.
      *
      * @throws IllegalArgumentException if no rule of that name is stored

@@ -39,6 +39,11 @@ abstract class BucketAlgorithm extends CountingAlgorithm {
         return capacity;
     }
 
+    /** So many times the capacity, or as much as can be counted. */
+    final long capacityTimes(int factor) {
+        return Math.min(Math.min(Require.MOST, Require.MOST_UNITS / unitsPerPermit), capacity * factor);
+    }
+
     @Override
     public final String counting() {
         return name();

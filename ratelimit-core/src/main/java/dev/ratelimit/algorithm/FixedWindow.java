@@ -75,6 +75,11 @@ public final class FixedWindow extends WindowAlgorithm {
     }
 
     @Override
+    public Algorithm times(int factor) {
+        return new FixedWindow(Math.min(Require.MOST, max * factor), window);
+    }
+
+    @Override
     public Algorithm unrestricted() {
         return new FixedWindow(Require.MOST, window);
     }

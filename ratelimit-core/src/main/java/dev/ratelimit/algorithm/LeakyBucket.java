@@ -88,6 +88,11 @@ public final class LeakyBucket extends BucketAlgorithm {
     }
 
     @Override
+    public Algorithm times(int factor) {
+        return new LeakyBucket(capacityTimes(factor), rate.times(factor), maxWait);
+    }
+
+    @Override
     Count roll(Count stored, long last, long now) {
         return Count.bucket(
                 now, unitsPerPermit, stored.isNone() ? 0 : Exact.leftAfter(water(stored), now - last, unitsPerMicro));

@@ -39,6 +39,11 @@ public final class SlidingLog extends WindowAlgorithm {
     }
 
     @Override
+    public Algorithm times(int factor) {
+        return new SlidingLog(Math.min(MOST_REQUESTS, max * factor), window());
+    }
+
+    @Override
     Count roll(Count stored, long last, long now) {
         return Count.log(now, size, stored.log().after(now - size));
     }

@@ -33,6 +33,11 @@ public final class SlidingWindow extends WindowAlgorithm {
     }
 
     @Override
+    public Algorithm times(int factor) {
+        return new SlidingWindow(Math.min(Require.MOST, max * factor), window());
+    }
+
+    @Override
     Count roll(Count stored, long last, long now) {
         long start = startAt(now);
         if (stored.isWindow(start, size)) {

@@ -38,6 +38,11 @@ public final class TokenBucket extends BucketAlgorithm {
     }
 
     @Override
+    public Algorithm times(int factor) {
+        return new TokenBucket(capacityTimes(factor), rate.times(factor));
+    }
+
+    @Override
     Count roll(Count stored, long last, long now) {
         return Count.bucket(now, unitsPerPermit, stored.isNone() ? full : refilled(level(stored), now - last));
     }

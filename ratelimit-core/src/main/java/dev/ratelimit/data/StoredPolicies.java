@@ -15,6 +15,7 @@ import dev.ratelimit.admin.Revision;
 import dev.ratelimit.policy.Accounts;
 import dev.ratelimit.policy.ApiKey;
 import dev.ratelimit.policy.ApiKeys;
+import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.LiveLimits;
 import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Rule;
@@ -242,11 +243,42 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
 
     private void compile() {
         try {
+            EffectivePolicy before = effective;
             effective = EffectivePolicy.of(configuration, new Versions(limitVersions, ruleVersions), now());
+            reportSwitches(before, effective);
         } catch (RuntimeException e) {
             log.warn("Could not load policies from {}; keeping the current ones: {}", database, e.getMessage());
         }
         report();
+    }
+
+    /** Logs which limits, or all of them, have been switched off or on. */
+    private static void reportSwitches(EffectivePolicy before, EffectivePolicy after) {
+        Set<String> off = after.off();
+        for (String name : off) {
+            if (!before.off().contains(name)) {
+                log.warn("Rate limiting is off: {}, switched {}", spoken(name), author(after, name));
+            }
+        }
+        for (String name : before.off()) {
+            if (!off.contains(name)) {
+                log.info("Rate limiting is on again: {}, switched {}", spoken(name), author(after, name));
+            }
+        }
+    }
+
+    private static String spoken(String name) {
+        return name.equals(LimitBook.ALL) ? "all limits and rules" : "limit '" + name + "'";
+    }
+
+    private static String author(EffectivePolicy policy, String name) {
+        Revision<?> stored = policy.limits().get(name);
+        if (stored == null) {
+            return "by the configuration";
+        }
+        Instant until = stored.expiresAt();
+        return "by " + stored.by() + (stored.reason() == null ? "" : " (" + stored.reason() + ")")
+                + (until == null ? "" : " until " + until);
     }
 
     /** Logs each problem once. */

@@ -16,6 +16,16 @@ final class LimitResolution {
         this.limits = limits;
     }
 
+    /** The request without limits that are switched off. */
+    LimitRequest inForce(LimitRequest request) {
+        for (LimitRequest.Item item : request.items()) {
+            if (limits.isOff(item.limitName())) {
+                return request.without(limits::isOff);
+            }
+        }
+        return request;
+    }
+
     /** The limits of the request's items, in their order. */
     List<Limit> limits(LimitRequest request) {
         List<LimitRequest.Item> items = request.items();

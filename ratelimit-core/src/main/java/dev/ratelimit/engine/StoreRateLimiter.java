@@ -137,12 +137,13 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
 
     @Override
     public Decision decide(LimitRequest request) {
+        LimitRequest inForce = resolution.inForce(request);
         if (immediate) {
-            return decideImmediately(request);
+            return decideImmediately(inForce);
         }
-        List<Limit> limits = resolution.limits(request);
-        Decision decision = limits.isEmpty() ? Decisions.NOTHING_ASKED : decide(request, limits);
-        trials.decide(request, limits);
+        List<Limit> limits = resolution.limits(inForce);
+        Decision decision = limits.isEmpty() ? Decisions.NOTHING_ASKED : decide(inForce, limits);
+        trials.decide(inForce, limits);
         return decision;
     }
 
@@ -281,34 +282,37 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
 
     @Override
     public Decision peek(LimitRequest request) {
-        List<Demand> demands = resolution.demands(request);
-        return ask(request, Kind.PEEK, demands, System.nanoTime()).decision();
+        LimitRequest inForce = resolution.inForce(request);
+        List<Demand> demands = resolution.demands(inForce);
+        return ask(inForce, Kind.PEEK, demands, System.nanoTime()).decision();
     }
 
     @Override
     public Reservation reserve(LimitRequest request) {
+        LimitRequest inForce = resolution.inForce(request);
         long start = System.nanoTime();
-        List<Limit> limits = resolution.limits(request);
-        List<Demand> demands = resolution.demands(request, limits);
+        List<Limit> limits = resolution.limits(inForce);
+        List<Demand> demands = resolution.demands(inForce, limits);
         memory.denials.reserving(demands);
-        Asked asked = ask(request, Kind.DECIDE, demands, start);
-        recorded(request, asked.decision(), start);
-        return reservation(request, limits, demands, asked);
+        Asked asked = ask(inForce, Kind.DECIDE, demands, start);
+        recorded(inForce, asked.decision(), start);
+        return reservation(inForce, limits, demands, asked);
     }
 
     @Override
     public Charged charge(LimitRequest request) {
+        LimitRequest inForce = resolution.inForce(request);
         long start = System.nanoTime();
-        List<Limit> limits = resolution.limits(request);
-        List<Demand> demands = resolution.demands(request, limits);
+        List<Limit> limits = resolution.limits(inForce);
+        List<Demand> demands = resolution.demands(inForce, limits);
         memory.denials.charging(demands);
-        Charged charged = immediate ? null : chargedLocally(request, limits, demands, start);
+        Charged charged = immediate ? null : chargedLocally(inForce, limits, demands, start);
         if (charged == null) {
             Question question = new Question(demands);
             charged = reservation(
-                    request, limits, demands, question.remembering(ask(request, Kind.DECIDE, demands, start)));
+                    inForce, limits, demands, question.remembering(ask(inForce, Kind.DECIDE, demands, start)));
         }
-        recorded(request, charged.decision(), start);
+        recorded(inForce, charged.decision(), start);
         return charged;
     }
 
@@ -332,19 +336,23 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
 
     @Override
     public @Nullable Decision remembered(LimitRequest request) {
+        LimitRequest inForce = resolution.inForce(request);
+        if (inForce.items().isEmpty()) {
+            return null;
+        }
         if (immediate) {
-            Decision now = peek(request);
+            Decision now = peek(inForce);
             return now.allowed() ? null : now;
         }
-        List<Limit> limits = resolution.limits(request);
-        Decision denial = memory.denials.denial(request, limits, nanoTime.getAsLong());
+        List<Limit> limits = resolution.limits(inForce);
+        Decision denial = memory.denials.denial(inForce, limits, nanoTime.getAsLong());
         if (denial != null || !calls.isStoreDown()) {
             return denial;
         }
-        List<Demand> demands = resolution.demands(request, limits);
+        List<Demand> demands = resolution.demands(inForce, limits);
         Answer here = local.decide(new Pending(new Operation(Kind.PEEK, demands), null, true))
                 .answer();
-        return here.allowed() ? null : Decisions.of(request, demands, here);
+        return here.allowed() ? null : Decisions.of(inForce, demands, here);
     }
 
     private Reservation reservation(LimitRequest request, List<Limit> limits, List<Demand> demands, Asked asked) {
@@ -393,18 +401,19 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
 
     @Override
     public CompletionStage<Decision> decideAsync(LimitRequest request) {
+        LimitRequest inForce = resolution.inForce(request);
         long start = System.nanoTime();
-        List<Limit> limits = resolution.limits(request);
+        List<Limit> limits = resolution.limits(inForce);
         if (immediate || limits.isEmpty()) {
-            return CompletableFuture.completedStage(decide(request));
+            return CompletableFuture.completedStage(decide(inForce));
         }
-        List<Demand> demands = resolution.demands(request, limits);
-        Decision known = repeatedDenial(request, limits);
+        List<Demand> demands = resolution.demands(inForce, limits);
+        Decision known = repeatedDenial(inForce, limits);
         CompletableFuture<Decision> decided =
-                known != null ? CompletableFuture.completedFuture(known) : decideAnewAsync(request, demands, start);
+                known != null ? CompletableFuture.completedFuture(known) : decideAnewAsync(inForce, demands, start);
         return decided.thenApply(decision -> {
-                    recorded(request, decision, start);
-                    trials.decide(request, limits);
+                    recorded(inForce, decision, start);
+                    trials.decide(inForce, limits);
                     return decision;
                 })
                 .minimalCompletionStage();
@@ -428,22 +437,24 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
 
     @Override
     public CompletionStage<Decision> peekAsync(LimitRequest request) {
-        List<Demand> demands = resolution.demands(request);
-        return askAsync(request, Kind.PEEK, demands, System.nanoTime())
+        LimitRequest inForce = resolution.inForce(request);
+        List<Demand> demands = resolution.demands(inForce);
+        return askAsync(inForce, Kind.PEEK, demands, System.nanoTime())
                 .thenApply(Asked::decision)
                 .minimalCompletionStage();
     }
 
     @Override
     public CompletionStage<Reservation> reserveAsync(LimitRequest request) {
+        LimitRequest inForce = resolution.inForce(request);
         long start = System.nanoTime();
-        List<Limit> limits = resolution.limits(request);
-        List<Demand> demands = resolution.demands(request, limits);
+        List<Limit> limits = resolution.limits(inForce);
+        List<Demand> demands = resolution.demands(inForce, limits);
         memory.denials.reserving(demands);
-        return askAsync(request, Kind.DECIDE, demands, start)
+        return askAsync(inForce, Kind.DECIDE, demands, start)
                 .thenApply(asked -> {
-                    recorded(request, asked.decision(), start);
-                    return reservation(request, limits, demands, asked);
+                    recorded(inForce, asked.decision(), start);
+                    return reservation(inForce, limits, demands, asked);
                 })
                 .minimalCompletionStage();
     }

@@ -7,6 +7,7 @@ import dev.ratelimit.support.IpAddress;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.util.pattern.PathPattern;
 import org.springframework.web.util.pattern.PathPatternParser;
@@ -21,7 +22,9 @@ public final class Exemptions {
     private final Set<String> authorities;
     private final List<AddressRange> addresses;
     private final List<AddressRange> trustedProxies;
-    private final List<PathPattern> paths;
+    private final Supplier<List<String>> paths;
+    private final PathPatternParser parser;
+    private volatile @Nullable List<PathPattern> patterns;
 
     /**
      * @param trustedProxies are not exempt by their address, since they speak for others
@@ -33,10 +36,37 @@ public final class Exemptions {
             List<AddressRange> trustedProxies,
             List<String> paths,
             PathPatternParser parser) {
+        this(authorities, addresses, trustedProxies, () -> paths, parser);
+        List<PathPattern> unused = patterns();
+    }
+
+    /**
+     * The same with paths that are known later.
+     *
+     * @param paths asked once, with the first request
+     */
+    public Exemptions(
+            Set<String> authorities,
+            List<AddressRange> addresses,
+            List<AddressRange> trustedProxies,
+            Supplier<List<String>> paths,
+            PathPatternParser parser) {
         this.authorities = Set.copyOf(authorities);
         this.addresses = List.copyOf(addresses);
         this.trustedProxies = List.copyOf(trustedProxies);
-        this.paths = paths.stream().map(path -> RuleBook.pattern(path, parser)).toList();
+        this.paths = paths;
+        this.parser = parser;
+    }
+
+    private List<PathPattern> patterns() {
+        List<PathPattern> known = patterns;
+        if (known == null) {
+            known = paths.get().stream()
+                    .map(path -> RuleBook.pattern(path, parser))
+                    .toList();
+            patterns = known;
+        }
+        return known;
     }
 
     boolean exempt(Arrival arrival) {
@@ -48,7 +78,7 @@ public final class Exemptions {
         if (path.all().isEmpty()) {
             return false;
         }
-        for (PathPattern pattern : paths) {
+        for (PathPattern pattern : patterns()) {
             if (path.all().stream().allMatch(pattern::matches)) {
                 return true;
             }
@@ -56,7 +86,7 @@ public final class Exemptions {
         return false;
     }
 
-    private boolean exempts(@Nullable IpAddress address) {
+    boolean exempts(@Nullable IpAddress address) {
         return address != null
                 && !addresses.isEmpty()
                 && AddressRange.anyContains(addresses, address)

@@ -91,7 +91,7 @@ public final class Visit {
 
     /** The first step of the request, before authentication. */
     public Step arrive() {
-        if (gate.exemptions.exempt(arrival)) {
+        if (gate.exemptions.exempt(arrival) || isOff()) {
             exempt = true;
             if (mode != Mode.EXPLAIN) {
                 return Step.Pass.AT_ONCE;
@@ -99,6 +99,11 @@ public final class Visit {
         }
         Step withoutValidKey = readApiKey();
         return withoutValidKey != null ? withoutValidKey : walk();
+    }
+
+    /** Whether somebody has switched everything off. */
+    private boolean isOff() {
+        return gate.policies.current().limits().isOff();
     }
 
     /** A key that is presented while its address has used up its guesses is not even looked at. */
@@ -175,7 +180,7 @@ public final class Visit {
     public Step identified(Identity who) {
         identity = who;
         pastArrival = true;
-        exempt |= gate.exemptions.exempt(who.authorities());
+        exempt |= gate.exemptions.exempt(who.authorities()) || isOff();
         if (mode != Mode.EXPLAIN && exempt) {
             return Step.Pass.AT_ONCE;
         }
@@ -247,6 +252,9 @@ public final class Visit {
         Subject ofRule = gate.subjects.of(rule, this);
         List<Counted> counted = new ArrayList<>(rule.limits().size());
         for (String name : rule.limits()) {
+            if (inForce.limits().isOff(name)) {
+                continue;
+            }
             if (name.equals(Quota.LIMIT)) {
                 Caller ofQuota = Objects.requireNonNull(caller, "a rule with a quota needs the caller");
                 Subject subject = ofQuota.quotaSubject(addressSubject());
@@ -391,9 +399,14 @@ public final class Visit {
         return exempt;
     }
 
+    /** Whether the address of the client is exempt, whatever the path: anyone can choose an exempt path. */
+    public boolean isExemptByAddress() {
+        return gate.exemptions.exempts(arrival.address());
+    }
+
     /** Whether no limit applies to the request if that user sends it. */
     public boolean isExempt(Identity who) {
-        return exempt || gate.exemptions.exempt(arrival) || gate.exemptions.exempt(who.authorities());
+        return exempt || gate.exemptions.exempt(arrival) || gate.exemptions.exempt(who.authorities()) || isOff();
     }
 
     /** The subject that the request counts as if that user sends it: the user, else the owner of its API key, else the address. */

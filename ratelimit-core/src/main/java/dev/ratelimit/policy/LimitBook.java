@@ -6,6 +6,7 @@ import dev.ratelimit.Limits;
 import dev.ratelimit.algorithm.Algorithms;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -19,10 +20,18 @@ import org.jspecify.annotations.Nullable;
  * All limits, made from their definitions. Immutable.
  *
  * <p>A definition holds the properties of {@link Algorithms#limit}, and beside them {@code base}, the name of a limit to
- * inherit properties from; {@code tiers.NAME.PROPERTY}, overrides for callers of a tier; {@code candidate.PROPERTY} and
- * {@code tiers.NAME.candidate.PROPERTY}, overrides to try beside the live numbers.
+ * inherit properties from; {@code enabled}, which is {@code false} for a limit that is switched off;
+ * {@code tiers.NAME.PROPERTY}, overrides for callers of a tier; {@code candidate.PROPERTY} and
+ * {@code tiers.NAME.candidate.PROPERTY}, overrides to try beside the live numbers. The name {@link #ALL} stands for all limits,
+ * and has no property but {@code enabled}.
  */
 public final class LimitBook implements Limits {
+
+    /** Stands for all limits. */
+    public static final String ALL = "*";
+
+    /** The property that switches a limit off and on. */
+    public static final String ENABLED = "enabled";
 
     /** Follows the name of a limit in that of its candidate. */
     public static final String CANDIDATE = ":candidate";
@@ -38,6 +47,7 @@ public final class LimitBook implements Limits {
 
     private final Map<String, Limit> byName = new LinkedHashMap<>();
     private final Map<String, Map<String, Limit>> byTier = new HashMap<>();
+    private final Set<String> off = new HashSet<>();
 
     private LimitBook() {}
 
@@ -45,7 +55,10 @@ public final class LimitBook implements Limits {
     public static LimitBook of(Map<String, Map<String, String>> definitions) {
         LimitBook book = new LimitBook();
         for (String name : definitions.keySet()) {
-            book.add(name, inherited(name, definitions, new LinkedHashSet<>()));
+            book.switchOff(name, definitions.getOrDefault(name, Map.of()));
+            if (!name.equals(ALL)) {
+                book.add(name, inherited(name, definitions, new LinkedHashSet<>()));
+            }
         }
         return book;
     }
@@ -56,10 +69,25 @@ public final class LimitBook implements Limits {
         return end < 0 ? null : property.substring(OF_TIERS.length(), end);
     }
 
+    private void switchOff(String name, Map<String, String> definition) {
+        String enabled = definition.get(ENABLED);
+        if (enabled != null && !enabled.equals("true") && !enabled.equals("false")) {
+            throw new InvalidLimitException(name, ENABLED, enabled, "write true or false");
+        }
+        if (name.equals(ALL) && !definition.keySet().equals(Set.of(ENABLED))) {
+            throw new InvalidLimitException(
+                    name, "limit name", name, "write nothing but enabled: this name stands for all limits");
+        }
+        if ("false".equals(enabled)) {
+            off.add(name);
+        }
+    }
+
     /** The properties of a limit, over those of its base. */
     private static Map<String, String> inherited(
             String name, Map<String, Map<String, String>> definitions, Set<String> descendants) {
         Map<String, String> own = new LinkedHashMap<>(definitions.getOrDefault(name, Map.of()));
+        own.remove(ENABLED); // each limit has its own switch
         String base = own.remove(BASE);
         if (base == null) {
             return own;
@@ -203,6 +231,21 @@ public final class LimitBook implements Limits {
         return named == null
                 || named.equals(limit)
                 || byTier.getOrDefault(limit.name(), Map.of()).containsValue(limit);
+    }
+
+    @Override
+    public boolean isOff(String name) {
+        return !off.isEmpty() && (off.contains(name) || off.contains(ALL));
+    }
+
+    @Override
+    public boolean isOff() {
+        return off.contains(ALL);
+    }
+
+    /** The names that are switched off; {@link #ALL} among them if all limits are. */
+    public Set<String> off() {
+        return Set.copyOf(off);
     }
 
     @Override

@@ -36,6 +36,16 @@ public final class LiveLimits implements Limits {
     }
 
     @Override
+    public boolean isOff(String name) {
+        return inForce.get().isOff(name);
+    }
+
+    @Override
+    public boolean isOff() {
+        return inForce.get().isOff();
+    }
+
+    @Override
     public Set<String> names() {
         return inForce.get().names();
     }

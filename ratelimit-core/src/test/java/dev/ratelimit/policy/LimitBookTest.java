@@ -31,6 +31,56 @@ class LimitBookTest {
     }
 
     @Test
+    void limitsAreSwitchedOffOneByOneOrAllTogether() {
+        Map<String, Map<String, String>> definitions = new LinkedHashMap<>();
+        definitions.put("api", with(API, "enabled", "false"));
+        definitions.put("strict", Map.of("base", "api", "max-requests", "10"));
+        LimitBook book = LimitBook.of(definitions);
+        assertThat(book.isOff("api")).isTrue();
+        assertThat(book.isOff("strict")).as("a switch is not inherited").isFalse();
+        assertThat(book.isOff()).isFalse();
+        assertThat(book.names()).containsExactly("api", "strict");
+
+        definitions.put(LimitBook.ALL, Map.of("enabled", "false"));
+        book = LimitBook.of(definitions);
+        assertThat(book.isOff()).isTrue();
+        assertThat(book.isOff("strict")).isTrue();
+        assertThat(book.isOff("quota:day")).isTrue();
+        assertThat(book.names()).containsExactly("api", "strict");
+
+        definitions.put(LimitBook.ALL, Map.of("enabled", "true"));
+        assertThat(LimitBook.of(definitions).isOff()).isFalse();
+    }
+
+    @Test
+    void invalidSwitchesAreNamed() {
+        assertThatThrownBy(() -> LimitBook.of(Map.of("api", with(API, "enabled", "no"))))
+                .hasMessage("limit 'api': enabled is 'no'; write true or false");
+        assertThatThrownBy(() -> LimitBook.of(Map.of("*", API))).hasMessageContaining("write nothing but enabled");
+    }
+
+    @Test
+    void looserLimitGrantsSoManyTimesAsMuchInTheSameTime() {
+        Map<String, Map<String, String>> definitions = Map.of(
+                "fixed-window", with(API, "penalties", "1 -> 5m"),
+                "sliding-window", with(API, "algorithm", "sliding-window"),
+                "sliding-log", with(API, "algorithm", "sliding-log"),
+                "token-bucket", Map.of("algorithm", "token-bucket", "burst", "100", "refill", "5/m"),
+                "leaky-bucket", Map.of("algorithm", "leaky-bucket", "capacity", "100", "drain", "5/m"));
+        LimitBook book = LimitBook.of(definitions);
+        for (String name : book.names()) {
+            Limit loose = found(book, name).times(10, "loose");
+            assertThat(loose.name()).isEqualTo("loose");
+            assertThat(loose.capacity()).as(name).isEqualTo(1_000);
+            assertThat(loose.algorithm().window())
+                    .as(name)
+                    .isEqualTo(found(book, name).algorithm().window());
+            assertThat(loose.penalties().isEmpty()).isTrue();
+        }
+        assertThat(found(book, "sliding-log").times(1_000, "loose").capacity()).isEqualTo(SlidingLog.MOST_REQUESTS);
+    }
+
+    @Test
     void cycleOfBasesIsNamed() {
         Map<String, Map<String, String>> definitions = new LinkedHashMap<>();
         definitions.put("a", Map.of("base", "b"));

@@ -8,6 +8,7 @@ import dev.ratelimit.autoconfigure.RateLimitProperties.QuotaSpec;
 import dev.ratelimit.autoconfigure.RateLimitProperties.ResponseSpec;
 import dev.ratelimit.autoconfigure.RateLimitProperties.RuleSpec;
 import dev.ratelimit.autoconfigure.RateLimitProperties.TiersSpec;
+import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Quota;
 import dev.ratelimit.policy.Rule;
@@ -38,15 +39,19 @@ final class ConfiguredPolicy {
         return configuration;
     }
 
-    /** The properties of each limit by its name, as {@link dev.ratelimit.policy.LimitBook} reads them. */
+    /** The properties of each limit by its name, as {@link LimitBook} reads them. */
     static Map<String, Map<String, String>> limits(RateLimitProperties properties) {
         Map<String, Map<String, String>> limits = new LinkedHashMap<>();
         properties.limits().forEach((name, spec) -> limits.put(name, definition(name, spec)));
+        if (!properties.enabled()) {
+            limits.put(LimitBook.ALL, Map.of(LimitBook.ENABLED, "false"));
+        }
         return limits;
     }
 
     private static Map<String, String> definition(String name, LimitSpec spec) {
         Map<String, String> definition = new LinkedHashMap<>();
+        put(definition, LimitBook.ENABLED, spec.enabled());
         put(definition, "base", spec.base());
         put(
                 definition,
@@ -106,7 +111,17 @@ final class ConfiguredPolicy {
 
     private static List<Rule> rules(Map<String, RuleSpec> specs, FailurePolicy onFailure) {
         List<Rule> rules = new ArrayList<>();
-        specs.forEach((key, spec) -> rules.add(Rule.named(spec.name() == null ? key : spec.name())
+        specs.forEach((key, spec) -> {
+            Rule rule = rule(key, spec, onFailure);
+            if (spec.enabled()) {
+                rules.add(rule);
+            }
+        });
+        return rules;
+    }
+
+    private static Rule rule(String key, RuleSpec spec, FailurePolicy onFailure) {
+        return Rule.named(spec.name() == null ? key : spec.name())
                 .priority(spec.priority())
                 .path(spec.path())
                 .methods(spec.methods())
@@ -120,8 +135,7 @@ final class ConfiguredPolicy {
                 .limits(spec.limits())
                 .response(response(spec.response()))
                 .onFailure(spec.onFailure() == null ? onFailure : spec.onFailure())
-                .build()));
-        return rules;
+                .build();
     }
 
     private static Response response(@Nullable ResponseSpec spec) {

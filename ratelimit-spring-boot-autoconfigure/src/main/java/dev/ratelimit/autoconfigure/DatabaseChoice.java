@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class DatabaseChoice {
 
+    private final boolean enabled;
     private final RateLimitProperties.Store store;
     private final PolicyStore policies;
     private final Supplier<@Nullable DataSource> application;
@@ -27,6 +28,7 @@ final class DatabaseChoice {
      * @param application the data source of the application; asked for only if it is needed
      */
     DatabaseChoice(RateLimitProperties properties, Supplier<@Nullable DataSource> application) {
+        this.enabled = properties.enabled();
         this.store = properties.store();
         this.policies = properties.policy().store();
         this.application = application;
@@ -34,6 +36,9 @@ final class DatabaseChoice {
 
     /** For counts. */
     synchronized StateDatabase state() {
+        if (!enabled) {
+            return new StateDatabase.Memory(); // while limits are off, nothing that is wrong with a database matters
+        }
         if (state == null) {
             refuseUserWithoutUrl();
             state = switch (store.type()) {

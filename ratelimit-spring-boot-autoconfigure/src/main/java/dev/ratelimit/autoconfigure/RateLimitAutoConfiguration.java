@@ -19,10 +19,10 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.ApplicationContext;
@@ -32,7 +32,6 @@ import org.springframework.util.function.SingletonSupplier;
 
 /** The limiter with its limits, store and upkeep. */
 @AutoConfiguration(afterName = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
-@ConditionalOnProperty(name = "ratelimit.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(RateLimitProperties.class)
 public final class RateLimitAutoConfiguration {
 
@@ -79,7 +78,11 @@ public final class RateLimitAutoConfiguration {
             log.info("Keeping rate limits in {}", sqlite);
             return new SqliteLimitStore(sqlite.file().busyTimeout(deadline));
         }
-        log.info("Keeping rate limits in memory; a restart loses them, and instances do not share them");
+        if (properties.enabled()) {
+            log.info("Keeping rate limits in memory; a restart loses them, and instances do not share them");
+        } else {
+            log.warn("Rate limiting is off (ratelimit.enabled=false): every request passes");
+        }
         return new MemoryLimitStore();
     }
 
@@ -127,6 +130,13 @@ public final class RateLimitAutoConfiguration {
     ProbableMistakes rateLimitProbableMistakes(
             ApplicationContext context, ObjectProvider<ProbableMistakes.Finder> finders) {
         return new ProbableMistakes(context, finders);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    @Lazy(false)
+    LoginCheck rateLimitLoginCheck(RateLimitProperties properties, Limits limits, BeanFactory beans) {
+        return new LoginCheck(properties.login(), limits, beans);
     }
 
     private static int instances(RateLimitProperties properties) {

@@ -6,7 +6,6 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 
 /** Reports decisions to Micrometer where there is a registry. */
@@ -18,7 +17,6 @@ import org.springframework.context.annotation.Bean;
         })
 @ConditionalOnClass(MeterRegistry.class)
 @ConditionalOnBean(MeterRegistry.class)
-@ConditionalOnProperty(name = "ratelimit.enabled", matchIfMissing = true)
 public final class RateLimitMetricsAutoConfiguration {
 
     @Bean

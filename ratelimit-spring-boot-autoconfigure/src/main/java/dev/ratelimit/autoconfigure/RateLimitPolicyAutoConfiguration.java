@@ -3,6 +3,7 @@ package dev.ratelimit.autoconfigure;
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
+import dev.ratelimit.admin.ConfiguredStorage;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.annotation.RateLimitedCheck;
 import dev.ratelimit.data.ChangeListener;
@@ -44,7 +45,6 @@ import org.springframework.web.util.pattern.PathPatternParser;
 /** The limits and rules in force: those of the configuration, and over them those of the database. */
 @AutoConfiguration(after = RateLimitAutoConfiguration.class, before = RateLimitWebAutoConfiguration.class)
 @ConditionalOnClass(PathPatternParser.class)
-@ConditionalOnProperty(name = "ratelimit.enabled", matchIfMissing = true)
 public final class RateLimitPolicyAutoConfiguration {
 
     private static final Logger log = LoggerFactory.getLogger(RateLimitPolicyAutoConfiguration.class);
@@ -54,7 +54,9 @@ public final class RateLimitPolicyAutoConfiguration {
 
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(NamedParameterJdbcTemplate.class)
-    @ConditionalOnProperty(name = "ratelimit.changes.enabled", matchIfMissing = true)
+    @ConditionalOnProperty(
+            name = {"ratelimit.enabled", "ratelimit.changes.enabled"},
+            matchIfMissing = true)
     @Conditional(StoredConfiguration.OnDatabase.class)
     static class StoredConfiguration {
 
@@ -168,6 +170,29 @@ public final class RateLimitPolicyAutoConfiguration {
         RateLimitAdmin rateLimitAdmin(StoredPolicies policies, RateLimiter limiter, ObjectProvider<Gate> gates) {
             Gate gate = gates.getIfAvailable();
             return gate == null ? new RateLimitAdmin(policies, limiter) : new RateLimitAdmin(policies, limiter, gate);
+        }
+    }
+
+    /** Beans that applications inject are there even if everything is off; no database is needed. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnProperty(name = "ratelimit.enabled", havingValue = "false")
+    static class OffConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean
+        RateLimitAdmin rateLimitAdminWhileOff(PolicyConfiguration configuration, RateLimiter limiter) {
+            return new RateLimitAdmin(
+                    new ConfiguredStorage(
+                            configuration,
+                            InstantSource.system(),
+                            "rate limiting is off; set ratelimit.enabled to true and start again"),
+                    limiter);
+        }
+
+        @Bean
+        @ConditionalOnMissingBean
+        ApiKeys rateLimitApiKeysWhileOff() {
+            return secret -> null;
         }
     }
 

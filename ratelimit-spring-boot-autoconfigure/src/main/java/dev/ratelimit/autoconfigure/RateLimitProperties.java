@@ -5,6 +5,7 @@ import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.Conditions;
 import dev.ratelimit.policy.RuleBook.MatchMode;
 import dev.ratelimit.store.sqlite.SqliteFile.Synchronous;
+import dev.ratelimit.web.ForwardingHeader;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.List;
@@ -19,7 +20,7 @@ import org.springframework.boot.context.properties.bind.Name;
 /**
  * The configuration under {@code ratelimit}. Each component is one property, so some records are long.
  *
- * @param enabled whether to limit requests and annotated methods
+ * @param enabled whether limits and rules apply; if not, every request passes and no database is used
  * @param limits the limits, by name
  * @param rules which requests limits apply to, by name or as a list
  * @param match whether all throttling rules that match a request apply, or the first only
@@ -33,6 +34,7 @@ import org.springframework.boot.context.properties.bind.Name;
  * @param identity how clients are identified
  * @param headers the headers of responses
  * @param exempt requests that no limit applies to
+ * @param login how failed logins are limited
  * @param filter the order of the filters
  * @param store where state is kept
  * @param grouping how requests that wait at the same moment are decided together
@@ -54,6 +56,7 @@ record RateLimitProperties(
         @DefaultValue Identity identity,
         @DefaultValue Headers headers,
         @DefaultValue Exempt exempt,
+        @DefaultValue Login login,
         @DefaultValue Filter filter,
         @DefaultValue Store store,
         @DefaultValue GroupingSpec grouping,
@@ -63,6 +66,7 @@ record RateLimitProperties(
     /**
      * A limit as it is written. A property of another algorithm is invalid.
      *
+     * @param enabled whether it applies; a limit that does not is neither asked nor charged
      * @param base the name of a limit to inherit properties from
      * @param algorithm how it counts
      * @param maxRequests windows and logs: the most requests in a window
@@ -83,6 +87,7 @@ record RateLimitProperties(
      * @param candidate overrides to try beside the live numbers: they count and report, and deny nothing
      */
     record LimitSpec(
+            @Nullable String enabled,
             @Nullable String base,
             @Nullable AlgorithmName algorithm,
             @Nullable String maxRequests,
@@ -128,6 +133,7 @@ record RateLimitProperties(
      * A rule as it is written.
      *
      * @param name its name; without one, the key under which it stands
+     * @param enabled whether it applies
      * @param priority rules of higher priority come first
      * @param path a path pattern such as /api/**
      * @param methods the methods of HTTP it applies to; all without any. GET covers HEAD
@@ -144,6 +150,7 @@ record RateLimitProperties(
      */
     record RuleSpec(
             @Nullable String name,
+            @DefaultValue("true") boolean enabled,
             @DefaultValue("0") int priority,
             @DefaultValue(Conditions.ANY_PATH) String path,
             @DefaultValue Set<String> methods,
@@ -248,10 +255,12 @@ record RateLimitProperties(
      * How clients are identified.
      *
      * @param trustedProxies addresses and ranges whose X-Forwarded-For and Forwarded headers are trusted
+     * @param forwardedHeader the header in which trusted proxies name the client; auto for whichever they write
      * @param ipv6Prefix how many leading bits of an IPv6 address identify a client
      */
     record Identity(
             @DefaultValue List<String> trustedProxies,
+            @DefaultValue("auto") ForwardingHeader forwardedHeader,
             @DefaultValue("64") int ipv6Prefix) {}
 
     /**
@@ -270,11 +279,25 @@ record RateLimitProperties(
      * @param authorities callers with one of these authorities, such as ROLE_ADMIN
      * @param addresses clients with these addresses and ranges
      * @param paths path patterns such as /health/**
+     * @param actuator whether actuator endpoints are exempt
      */
     record Exempt(
             @DefaultValue Set<String> authorities,
             @DefaultValue List<String> addresses,
-            @DefaultValue List<String> paths) {}
+            @DefaultValue List<String> paths,
+            @DefaultValue("true") boolean actuator) {}
+
+    /**
+     * How failed logins with Spring Security are limited.
+     *
+     * @param limit the name of the limit of failed logins by address and name together; without one, they are not limited
+     * @param addressLimit the name of the limit by address alone; ten times the limit by default
+     * @param nameLimit the name of the limit by name alone, or none; twenty times the limit by default
+     */
+    record Login(
+            @Nullable String limit,
+            @Nullable String addressLimit,
+            @Nullable String nameLimit) {}
 
     /**
      * The order of the filters. Spring Security's filter has the order -100.

@@ -41,10 +41,11 @@ import org.eclipse.jetty.server.Server;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.web.server.ManagementPortType;
+import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.jetty.ConfigurableJettyWebServerFactory;
 import org.springframework.boot.tomcat.ConfigurableTomcatWebServerFactory;
@@ -54,23 +55,25 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
+import org.springframework.core.env.Environment;
 import org.springframework.security.core.Authentication;
 import org.springframework.security.core.GrantedAuthority;
 import org.springframework.security.core.context.SecurityContextHolder;
 import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.servlet.HandlerExceptionResolver;
+import org.springframework.web.util.pattern.PathPatternParser;
 
 /** The filters, and the context of annotated calls in a web request. */
 @AutoConfiguration(after = RateLimitAutoConfiguration.class)
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
 @ConditionalOnClass({Filter.class, HandlerExceptionResolver.class})
-@ConditionalOnProperty(name = "ratelimit.enabled", matchIfMissing = true)
 public final class RateLimitWebAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
     ClientAddresses rateLimitClientAddresses(RateLimitProperties properties) {
-        return new ClientAddresses(trustedProxies(properties));
+        return new ClientAddresses(
+                trustedProxies(properties), properties.identity().forwardedHeader());
     }
 
     private static List<AddressRange> trustedProxies(RateLimitProperties properties) {
@@ -93,13 +96,30 @@ public final class RateLimitWebAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    Exemptions rateLimitExemptions(RateLimitProperties properties, BeanFactory beans) {
+    Exemptions rateLimitExemptions(
+            RateLimitProperties properties, BeanFactory beans, ObjectProvider<ActuatorPaths> actuator) {
         RateLimitProperties.Exempt exempt = properties.exempt();
         List<AddressRange> ranges = ranges("ratelimit.exempt.addresses", exempt.addresses());
         List<AddressRange> proxies = trustedProxies(properties);
-        return InvalidPropertyException.at(
+        PathPatternParser parser = MvcPaths.parser(beans);
+        Exemptions configured = InvalidPropertyException.at(
                 "ratelimit.exempt.paths",
-                () -> new Exemptions(exempt.authorities(), ranges, proxies, exempt.paths(), MvcPaths.parser(beans)));
+                () -> new Exemptions(exempt.authorities(), ranges, proxies, exempt.paths(), parser));
+        ActuatorPaths endpoints = exempt.actuator() ? actuator.getIfAvailable() : null;
+        return endpoints == null
+                ? configured
+                : new Exemptions(exempt.authorities(), ranges, proxies, () -> endpoints.and(exempt.paths()), parser);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({PathMappedEndpoints.class, ManagementPortType.class})
+    static class ActuatorConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean
+        ActuatorPaths rateLimitActuatorPaths(ObjectProvider<PathMappedEndpoints> endpoints, Environment environment) {
+            return new ActuatorPaths(endpoints, environment);
+        }
     }
 
     @Bean

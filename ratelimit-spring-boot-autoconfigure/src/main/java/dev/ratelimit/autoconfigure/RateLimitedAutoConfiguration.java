@@ -18,7 +18,6 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
@@ -29,7 +28,6 @@ import org.springframework.core.type.AnnotationMetadata;
 
 /** Applies {@link RateLimited} to beans, in the web and outside of it. */
 @AutoConfiguration(after = RateLimitAutoConfiguration.class)
-@ConditionalOnProperty(name = "ratelimit.enabled", matchIfMissing = true)
 @Import(RateLimitedAutoConfiguration.ProxyRegistrar.class)
 public final class RateLimitedAutoConfiguration {
 

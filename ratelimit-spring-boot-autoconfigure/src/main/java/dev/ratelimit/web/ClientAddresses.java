@@ -21,7 +21,8 @@ import org.slf4j.LoggerFactory;
  *       by the client and mean nothing.
  * </ol>
  *
- * If both headers are present and disagree, a proxy that writes one of them passed the other on unread: neither is trusted.
+ * If both headers are present and disagree, a proxy that writes one of them passed the other on unread. The one that the proxy
+ * is known to write is trusted, else neither: see {@link ForwardingHeaders}.
  */
 public final class ClientAddresses {
 
@@ -34,10 +35,13 @@ public final class ClientAddresses {
     private static final Logger log = LoggerFactory.getLogger(ClientAddresses.class);
 
     private final List<AddressRange> trustedProxies;
+    private final ForwardingHeaders headers;
     private final AtomicBoolean warned = new AtomicBoolean();
+    private final AtomicBoolean warnedOfBoth = new AtomicBoolean();
 
-    public ClientAddresses(List<AddressRange> trustedProxies) {
+    public ClientAddresses(List<AddressRange> trustedProxies, ForwardingHeader header) {
         this.trustedProxies = List.copyOf(trustedProxies);
+        this.headers = new ForwardingHeaders(header);
     }
 
     /** The client's address, or {@code null} if the connection has none. */
@@ -53,14 +57,34 @@ public final class ClientAddresses {
             }
             return peer;
         }
+        return forwarded(peer, connection);
+    }
+
+    private IpAddress forwarded(IpAddress proxy, Connection connection) {
         List<String> forwardedFor = connection.forwardedFor();
         List<String> forwarded = connection.forwarded();
-        IpAddress one = forwardedFor.isEmpty() ? null : client(peer, entries(forwardedFor));
-        IpAddress other = forwarded.isEmpty() ? null : client(peer, ForwardedHeader.hops(forwarded));
+        ForwardingHeader only = headers.of(proxy, !forwardedFor.isEmpty(), !forwarded.isEmpty());
+        IpAddress one = forwardedFor.isEmpty() || only == ForwardingHeader.FORWARDED
+                ? null
+                : client(proxy, entries(forwardedFor));
+        IpAddress other = forwarded.isEmpty() || only == ForwardingHeader.X_FORWARDED_FOR
+                ? null
+                : client(proxy, ForwardedHeader.hops(forwarded));
         if (one != null && other != null) {
-            return one.equals(other) ? one : peer;
+            return one.equals(other) ? one : undecided(proxy);
         }
-        return one != null ? one : other != null ? other : peer;
+        return one != null ? one : other != null ? other : proxy;
+    }
+
+    /** All such requests count as one client, that of the proxy: no choice of headers gains a separate count. */
+    private IpAddress undecided(IpAddress proxy) {
+        if (!warnedOfBoth.getAndSet(true)) {
+            log.warn(
+                    "X-Forwarded-For and Forwarded disagree in a request from {}; counting it for the proxy. Set"
+                            + " ratelimit.identity.forwarded-header to the one that your proxy writes. This is logged once",
+                    proxy);
+        }
+        return proxy;
     }
 
     private IpAddress client(IpAddress peer, List<String> hops) {

@@ -52,6 +52,12 @@ class ArchitectureTest {
                             "dev.ratelimit.gate",
                             "dev.ratelimit.web",
                             "dev.ratelimit.web.servlet"),
+            "dev.ratelimit.login",
+                    List.of(
+                            "dev.ratelimit",
+                            "dev.ratelimit.algorithm",
+                            "dev.ratelimit.gate",
+                            "dev.ratelimit.web.servlet"),
             "dev.ratelimit.metrics", List.of("dev.ratelimit"),
             "dev.ratelimit.connection", List.of("dev.ratelimit.store", "dev.ratelimit.store.jdbc"));
 

@@ -8,12 +8,16 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Limits;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
+import dev.ratelimit.admin.Change;
+import dev.ratelimit.admin.InForce;
+import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.policy.Policies;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.MemoryLimitStore;
 import dev.ratelimit.store.sqlite.SqliteLimitStore;
+import dev.ratelimit.web.servlet.CallerLimits;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -87,13 +91,35 @@ class RateLimitAutoConfigurationTest {
                 });
     }
 
+    /** An application that injects our beans starts, and needs no database. */
     @Test
-    void nothingIsThereWhenItIsSwitchedOff() {
-        web.withPropertyValues("ratelimit.enabled=false").run(context -> {
-            assertThat(context).doesNotHaveBean(RateLimiter.class);
-            assertThat(context).doesNotHaveBean(Policies.class);
-            assertThat(context).doesNotHaveBean("rateLimitedAdvisor");
-        });
+    void beansAllowEverythingWhenItIsSwitchedOff() {
+        web.withPropertyValues(
+                        "ratelimit.enabled=false",
+                        "ratelimit.store.type=postgresql",
+                        "ratelimit.store.postgresql.url=jdbc:postgresql://127.0.0.1:1/nowhere",
+                        "ratelimit.api-keys.enabled=true",
+                        "ratelimit.limits.one.algorithm=fixed-window",
+                        "ratelimit.limits.one.max-requests=1",
+                        "ratelimit.limits.one.window=1d")
+                .run(context -> {
+                    RateLimiter limiter = context.getBean(RateLimiter.class);
+                    for (int i = 0; i < 5; i++) {
+                        Decision decision = limiter.decide(Subject.user("alice"), "one");
+                        assertThat(decision.allowed()).isTrue();
+                        assertThat(decision.limits()).isEmpty();
+                    }
+                    assertThat(limiter.reserve(Subject.user("alice"), "one").refund())
+                            .isTrue();
+                    assertThat(limiter.peek(Subject.user("alice"), "one").allowed())
+                            .isTrue();
+                    RateLimitAdmin admin = context.getBean(RateLimitAdmin.class);
+                    assertThat(admin.isEnabled()).isFalse();
+                    assertThat(admin.limits().list()).extracting(InForce::name).containsExactly("one");
+                    assertThatThrownBy(() -> admin.enable(Change.by("test")))
+                            .hasMessageContaining("set ratelimit.enabled to true");
+                    assertThat(context).hasSingleBean(Policies.class).hasSingleBean(CallerLimits.class);
+                });
     }
 
     @Test

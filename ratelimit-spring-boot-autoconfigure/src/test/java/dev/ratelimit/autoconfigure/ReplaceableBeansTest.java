@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
@@ -34,8 +35,9 @@ class ReplaceableBeansTest {
             "rateLimitDatabaseChoice", "tells what ratelimit.store and the DataSource say; these are changed",
             "rateLimitPolicyConnections", "belongs to rateLimitPolicies; that is replaced");
 
-    /** A bean that is there instead of another. */
-    private static final String WITHOUT_DATABASE = "rateLimitConfiguredPolicies";
+    /** Beans that are there instead of others. */
+    private static final Set<String> INSTEAD =
+            Set.of("rateLimitConfiguredPolicies", "rateLimitAdminWhileOff", "rateLimitApiKeysWhileOff");
 
     @TempDir
     private static Path directory;
@@ -104,7 +106,7 @@ class ReplaceableBeansTest {
     @Test
     void withoutBeansOfTheApplicationAllOfOursAreThere() throws ClassNotFoundException {
         List<String> names = beans().map(named -> named.getPayload().getName())
-                .filter(name -> !REASONS.containsKey(name) && !name.equals(WITHOUT_DATABASE))
+                .filter(name -> !REASONS.containsKey(name) && !INSTEAD.contains(name))
                 .toList();
 
         application(true)
@@ -118,6 +120,10 @@ class ReplaceableBeansTest {
                 .withPropertyValues(
                         "ratelimit.store.type=" + (stored ? "sqlite" : "memory"),
                         "ratelimit.store.sqlite.path=" + directory.resolve("ratelimit.db"),
-                        "ratelimit.api-keys.enabled=" + stored);
+                        "ratelimit.api-keys.enabled=" + stored,
+                        "ratelimit.limits.login.algorithm=sliding-log",
+                        "ratelimit.limits.login.max-requests=5",
+                        "ratelimit.limits.login.window=1m",
+                        "ratelimit.login.limit=login");
     }
 }

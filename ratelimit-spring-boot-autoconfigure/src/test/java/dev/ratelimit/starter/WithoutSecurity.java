@@ -7,6 +7,7 @@ import java.lang.annotation.Target;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.security.autoconfigure.SecurityAutoConfiguration;
 import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration;
 import org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterAutoConfiguration;
 import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
 
@@ -18,6 +19,7 @@ import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSec
             SecurityAutoConfiguration.class,
             SecurityFilterAutoConfiguration.class,
             ServletWebSecurityAutoConfiguration.class,
-            UserDetailsServiceAutoConfiguration.class
+            UserDetailsServiceAutoConfiguration.class,
+            ManagementWebSecurityAutoConfiguration.class
         })
 @interface WithoutSecurity {}

@@ -1,11 +1,15 @@
 package dev.ratelimit.sample;
 
+import dev.ratelimit.admin.KeyAdmin;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.admin.RateLimitAdmin;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.event.EventListener;
@@ -29,17 +33,22 @@ class DemoKeys {
     private static final String BY = "demo";
     private static final Duration VALID = Duration.ofDays(7);
 
-    private final RateLimitAdmin admin;
+    private final @Nullable RateLimitAdmin admin;
+    private final @Nullable KeysInMemory memory;
     private final Environment environment;
 
-    DemoKeys(RateLimitAdmin admin, Environment environment) {
-        this.admin = admin;
+    DemoKeys(ObjectProvider<RateLimitAdmin> admin, ObjectProvider<KeysInMemory> memory, Environment environment) {
+        this.admin = admin.getIfAvailable();
+        this.memory = memory.getIfAvailable();
         this.environment = environment;
     }
 
     /** To the console and not to the log: logs are kept, and secrets do not belong there. */
     @EventListener(ApplicationReadyEvent.class)
     void print() {
+        if (memory == null && (admin == null || !admin.isEnabled())) {
+            return; // no limit applies, so a tier makes no difference
+        }
         String port = environment.getRequiredProperty("local.server.port");
         String premium = renew("premium", "alice", port);
         String enterprise = renew("enterprise", "bob", port);
@@ -57,12 +66,15 @@ class DemoKeys {
 
     private String renew(String tier, String owner, String port) {
         String name = BY + " " + tier + " of " + host() + ":" + port;
+        if (memory != null) {
+            return memory.create(name, owner, tier);
+        }
+        KeyAdmin keys = Objects.requireNonNull(admin).keys();
         Instant now = Instant.now();
-        admin.keys().list(owner).stream()
+        keys.list(owner).stream()
                 .filter(known -> known.key().name().equals(name) && known.isActive(now))
-                .forEach(known -> admin.keys().revoke(known.key().id(), BY));
-        return admin.keys()
-                .create(NewKey.of(name, owner).tier(tier).expires(now.plus(VALID)), BY)
+                .forEach(known -> keys.revoke(known.key().id(), BY));
+        return keys.create(NewKey.of(name, owner).tier(tier).expires(now.plus(VALID)), BY)
                 .secret();
     }
 

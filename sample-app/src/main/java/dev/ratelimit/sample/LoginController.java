@@ -1,6 +1,5 @@
 package dev.ratelimit.sample;
 
-import dev.ratelimit.annotation.RateLimited;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.security.authentication.AuthenticationManager;
@@ -11,7 +10,7 @@ import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
 
-/** Says whether a name and a password belong together. */
+/** Says whether a name and a password belong together. The limit of failed logins is that of Spring Security. */
 @RestController
 class LoginController {
 
@@ -38,11 +37,6 @@ class LoginController {
     record Welcome(String user) {}
 
     @PostMapping("/login")
-    @RateLimited(
-            limit = "login",
-            key = "@guesses.by(#client, #credentials.username)",
-            countWhen = "#status == 401",
-            resetWhen = "#status == 200")
     Welcome login(@RequestBody Credentials credentials) {
         try {
             return new Welcome(authentication

@@ -3,6 +3,7 @@ package dev.ratelimit.sample;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitDecision;
+import dev.ratelimit.login.LoginLimits;
 import dev.ratelimit.policy.Caller;
 import dev.ratelimit.policy.Quota;
 import dev.ratelimit.support.Seconds;
@@ -16,6 +17,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
 
@@ -36,9 +38,11 @@ class UsageController {
             new Endpoint("join", "POST", "/api/campaigns/1/join"));
 
     private final CallerLimits limits;
+    private final LoginLimits logins;
 
-    UsageController(CallerLimits limits) {
+    UsageController(CallerLimits limits, LoginLimits logins) {
         this.limits = limits;
+        this.logins = logins;
     }
 
     /**
@@ -46,8 +50,15 @@ class UsageController {
      * @param exempt whether no limit applies, so that nothing is listed
      * @param quota by the part of the calendar that it is for: {@code day}, {@code month}
      * @param limits by group of endpoints; of each the limit with the least room, as in the headers of an answer
+     * @param login the failed logins that remain to the address for the name that was asked for
      */
-    record Usage(String caller, String tier, boolean exempt, Map<String, Used> quota, Map<String, Left> limits) {}
+    record Usage(
+            String caller,
+            String tier,
+            boolean exempt,
+            Map<String, Used> quota,
+            Map<String, Left> limits,
+            @Nullable Left login) {}
 
     /**
      * @param limit how much may be used, or {@code null} if that is not restricted; so with what remains
@@ -68,16 +79,25 @@ class UsageController {
 
     /**
      * @param name of the limit
+     * @param penalised whether it is denied because of repeated violations
      * @param retryAfter in how many seconds the next request may pass, which may be later than now even if some remain
      * @param resetAfter in how many seconds the limit is whole again, for clients whose clock may be wrong
      */
-    record Left(String name, long limit, long remaining, long retryAfter, Instant reset, long resetAfter) {
+    record Left(
+            String name,
+            long limit,
+            long remaining,
+            boolean penalised,
+            long retryAfter,
+            Instant reset,
+            long resetAfter) {
 
         static Left of(LimitDecision limit, Instant now) {
             return new Left(
                     limit.limit().name(),
                     limit.limit().capacity(),
                     limit.remaining(),
+                    limit.penaltyUntil() != null,
                     Seconds.roundedUp(limit.retryAfter()),
                     limit.resetAt(),
                     Seconds.roundedUp(Duration.between(now, limit.resetAt())));
@@ -85,7 +105,7 @@ class UsageController {
     }
 
     @GetMapping("/api/usage")
-    Usage usage(HttpServletRequest request) {
+    Usage usage(HttpServletRequest request, @RequestParam(defaultValue = "") String login) {
         Caller caller = limits.caller(request);
         String name = caller.user() == null ? limits.client(request) : caller.user();
         Map<String, Used> quota = new LinkedHashMap<>();
@@ -105,7 +125,13 @@ class UsageController {
                 }
             }
         }
-        return new Usage(name, caller.tier(), exempt, quota, groups);
+        return new Usage(name, caller.tier(), exempt, quota, groups, login.isBlank() ? null : login(login));
+    }
+
+    private @Nullable Left login(String name) {
+        Decision decision = logins.peek(name);
+        LimitDecision tightest = decision.tightest();
+        return tightest == null ? null : Left.of(tightest, decision.at());
     }
 
     private Decision peek(HttpServletRequest request, Endpoint endpoint) {

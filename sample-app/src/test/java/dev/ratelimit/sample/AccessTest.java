@@ -37,11 +37,19 @@ class AccessTest extends RunningSample {
     }
 
     @Test
-    @DisplayName("admin is exempt")
+    @DisplayName("admin is exempt everywhere")
     void administratorIsExempt() {
         assertThat(Client.times(15, () -> sample.read("admin"))).containsOnly(200);
         assertThat(Client.times(7, () -> sample.edit("admin"))).containsOnly(200);
         assertThat(Client.times(4, () -> sample.createCampaign("admin"))).containsOnly(201);
+        assertThat(Client.times(7, () -> sample.join("admin"))).containsOnly(200);
+        assertThat(Client.times(4, () -> sample.acquireComposeLock("admin")))
+                .as("somebody else may be writing")
+                .doesNotContain(429);
+        sample.releaseComposeLock("admin");
+        assertThat(Client.times(5, () -> sample.join(null)))
+                .as("the address has all its own")
+                .containsOnly(200);
         assertThat(sample.read("admin").has("X-RateLimit-Limit")).isFalse();
     }
 

@@ -78,7 +78,11 @@ final class Client {
     }
 
     Answer readWith(String user, String password) {
-        return send(basic(HttpRequest.newBuilder(URI.create(base + "/api/campaigns")), user, password));
+        return getWith("/api/campaigns", user, password);
+    }
+
+    Answer getWith(String path, String user, String password) {
+        return send(basic(HttpRequest.newBuilder(URI.create(base + path)), user, password));
     }
 
     Answer get(String path, String user) {

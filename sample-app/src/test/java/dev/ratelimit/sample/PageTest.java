@@ -3,6 +3,7 @@ package dev.ratelimit.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -59,6 +60,7 @@ class PageTest extends RunningSample {
         }
         // At least five seconds after the other of the two.
         pass(Duration.ofSeconds(5));
+        page.await("release may be pressed", () -> page.button("release").isEnabled());
         page.press("release");
         assertThat(page.text("request")).isEqualTo("DELETE /api/scenes/1/compose-lock/release");
         assertThat(page.text("status")).isEqualTo("204 No Content");
@@ -77,15 +79,15 @@ class PageTest extends RunningSample {
     @DisplayName("A button that was answered with 429 is disabled until Retry-After has passed")
     void deniedButtonIsDisabledUntilRetryAfterHasPassed() {
         page.choose("user", "alice");
-        page.press("acquire");
-        assertThat(page.text("status")).isEqualTo("200 OK");
+        sample.acquireComposeLock("alice");
         page.press("acquire");
         assertThat(page.text("status")).isEqualTo("429 Too Many Requests");
 
         int retryAfter = Integer.parseInt(page.header("retry-after"));
         assertThat(retryAfter).isBetween(1, 5);
         assertThat(page.button("acquire").isEnabled()).isFalse();
-        assertThat(page.button("acquire").getText()).matches("Wait [1-5] s");
+        assertThat(page.button("acquire").getText()).matches("Try again in [1-5] seconds?");
+        assertThat(page.button("release").isEnabled()).as("shares the limit").isFalse();
         assertThat(page.button("campaigns").isEnabled()).isTrue();
         page.choose("user", "bob");
         page.await("bob may press it", () -> page.button("acquire").isEnabled());
@@ -98,6 +100,52 @@ class PageTest extends RunningSample {
         assertThat(page.button("acquire").getText()).isEqualTo("Send");
         page.press("acquire");
         assertThat(page.text("status")).isEqualTo("200 OK");
+    }
+
+    @Test
+    @DisplayName("After the compose lock was acquired, both its buttons rest for five seconds and say so")
+    void composeLockRestsAfterSuccess() {
+        page.choose("user", "alice");
+        page.press("acquire");
+        assertThat(page.text("status")).isEqualTo("200 OK");
+        for (String button : List.of("acquire", "release")) {
+            assertThat(page.button(button).isEnabled()).isFalse();
+            assertThat(page.button(button).getText()).matches("Try again in [1-5] seconds?");
+        }
+        page.await("it may be released", () -> page.button("release").isEnabled());
+        assertThat(page.button("release").getText()).isEqualTo("Send");
+        page.press("release");
+        assertThat(page.text("status")).as("five seconds have passed").isEqualTo("204 No Content");
+        assertThat(page.button("acquire").isEnabled()).isFalse();
+
+        page.choose("user", "admin");
+        page.await("admin may press it", () -> page.button("acquire").isEnabled());
+        page.press("acquire");
+        assertThat(page.text("status")).isEqualTo("200 OK");
+        assertThat(page.button("release").isEnabled())
+                .as("no limit applies to admin")
+                .isTrue();
+        page.press("release");
+        assertThat(page.text("status")).isEqualTo("204 No Content");
+    }
+
+    @Test
+    @DisplayName("A penalty is shown for the name that the page logs in with")
+    void penaltyIsShownForTheName() {
+        page.enter("username", "bob");
+        page.await("bob's guesses", () -> page.text("groups").contains("Login as bob"));
+        assertThat(page.text("usage-login")).contains("5 of 5");
+        page.type("password", "wrong");
+        for (int i = 0; i < 6; i++) {
+            page.press("login");
+        }
+        assertThat(page.text("status")).isEqualTo("429 Too Many Requests");
+        page.await("the penalty", () -> page.text("usage-login").matches("(?s).*blocked for [45]:\\d\\d min"));
+
+        page.enter("username", "alice");
+        page.await("alice's guesses", () -> page.text("groups").contains("Login as alice"));
+        assertThat(page.text("usage-login")).contains("5 of 5").doesNotContain("blocked");
+        assertThat(page.complaints()).isEmpty();
     }
 
     @Test

@@ -81,26 +81,17 @@ public final class RateLimitFilter extends OncePerRequestFilter {
             passOrReject(request, response, chain, rejection);
             failed = false;
         } catch (RateLimitExceededException e) {
-            reject(request, response, e);
+            gate.reject(request, response, e);
             failed = false;
         } catch (ServletException e) {
             if (!(e.getRootCause() instanceof RateLimitExceededException exceeded)) {
                 throw e;
             }
-            reject(request, response, exceeded);
+            gate.reject(request, response, exceeded);
             failed = false;
         } finally {
             visit.noteEndpoint(request);
             afterResponse.chainReturned(request, response, failed);
         }
-    }
-
-    /** A limited method was called outside of Spring MVC, which would have answered itself. */
-    private void reject(HttpServletRequest request, HttpServletResponse response, RateLimitExceededException exceeded)
-            throws IOException {
-        if (response.isCommitted()) {
-            throw exceeded;
-        }
-        gate.rejections().write(request, response, exceeded);
     }
 }

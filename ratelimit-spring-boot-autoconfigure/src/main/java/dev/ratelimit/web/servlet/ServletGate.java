@@ -3,6 +3,7 @@ package dev.ratelimit.web.servlet;
 import dev.ratelimit.Decision;
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.LimitRequest;
+import dev.ratelimit.RateLimitExceededException;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.RequestRecord;
 import dev.ratelimit.gate.Arrival;
@@ -15,6 +16,7 @@ import dev.ratelimit.policy.PathReadings;
 import dev.ratelimit.support.Listeners;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.List;
@@ -154,6 +156,15 @@ public final class ServletGate {
         if (decision.allowed() && response != null) {
             rejections.headers().write(visit.decisions(), response::setHeader);
         }
+    }
+
+    /** Answers a request in which a limited method was denied outside of Spring MVC, which would have answered itself. */
+    public void reject(HttpServletRequest request, HttpServletResponse response, RateLimitExceededException exceeded)
+            throws IOException {
+        if (response.isCommitted()) {
+            throw exceeded;
+        }
+        rejections.write(request, response, exceeded);
     }
 
     /** Runs the whole walk at once and charges nothing. */

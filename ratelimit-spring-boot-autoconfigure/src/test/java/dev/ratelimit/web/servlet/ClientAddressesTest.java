@@ -10,12 +10,20 @@ import dev.ratelimit.gate.Visit;
 import dev.ratelimit.policy.Accounts;
 import dev.ratelimit.policy.AddressRange;
 import dev.ratelimit.policy.PathReadings;
+import dev.ratelimit.policy.Policy;
+import dev.ratelimit.policy.PolicyConfiguration;
+import dev.ratelimit.policy.RuleBook.MatchMode;
+import dev.ratelimit.policy.Tiers;
 import dev.ratelimit.web.ClientAddresses;
+import dev.ratelimit.web.ClientAddresses.Connection;
 import dev.ratelimit.web.Expressions;
+import dev.ratelimit.web.ForwardingHeader;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import java.time.InstantSource;
+import java.time.ZoneOffset;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -35,7 +43,12 @@ class ClientAddressesTest {
     private final StaticListableBeanFactory beans = new StaticListableBeanFactory();
     private final Subjects subjects = new Subjects(64);
     private final ServletRequests requests = new ServletRequests(
-            new ClientAddresses(PROXIES), subjects, request -> Set.of(), new Expressions(beans), beans, null);
+            new ClientAddresses(PROXIES, ForwardingHeader.AUTO),
+            subjects,
+            request -> Set.of(),
+            new Expressions(beans),
+            beans,
+            null);
 
     @Test
     void connectionOfAStrangerIsTheClientWhateverItsHeadersSay() {
@@ -115,9 +128,47 @@ class ClientAddressesTest {
     }
 
     @Test
-    void headersThatDisagreeAreNotBelieved() {
-        assertThat(client("10.0.0.1", "198.51.100.1", "for=1.1.1.1")).isEqualTo("10.0.0.1");
+    @ExtendWith(OutputCaptureExtension.class)
+    void headersThatDisagreeAreNotBelieved(CapturedOutput output) {
         assertThat(client("10.0.0.1", "198.51.100.1", "for=198.51.100.1")).isEqualTo("198.51.100.1");
+        assertThat(output).doesNotContain("disagree");
+        assertThat(client("10.0.0.1", "198.51.100.1", "for=1.1.1.1")).isEqualTo("10.0.0.1");
+        assertThat(client("10.0.0.1", "198.51.100.1", "for=2.2.2.2")).isEqualTo("10.0.0.1");
+        assertThat(output).containsOnlyOnce("ratelimit.identity.forwarded-header");
+    }
+
+    /** Any request without the header of the client shows which one the proxy writes. */
+    @Test
+    void secondHeaderGainsNoSecondCount() {
+        assertThat(client("10.0.0.1", "198.51.100.1", null)).isEqualTo("198.51.100.1");
+        assertThat(client("10.0.0.1", "198.51.100.1", "for=1.1.1.1")).isEqualTo("198.51.100.1");
+        assertThat(client("10.0.0.1", "198.51.100.1", "for=2.2.2.2")).isEqualTo("198.51.100.1");
+
+        assertThat(client("10.0.0.2", null, "for=198.51.100.1")).isEqualTo("198.51.100.1");
+        assertThat(client("10.0.0.2", "1.1.1.1", "for=198.51.100.1")).isEqualTo("198.51.100.1");
+
+        client("10.0.0.3", null, null);
+        assertThat(client("10.0.0.3", "198.51.100.1", "for=1.1.1.1"))
+                .as("a health check of the proxy shows nothing")
+                .isEqualTo("10.0.0.3");
+
+        client("10.0.0.4", "198.51.100.1", null);
+        client("10.0.0.4", null, "for=198.51.100.1");
+        assertThat(client("10.0.0.4", "198.51.100.1", "for=1.1.1.1"))
+                .as("a proxy that writes now the one, now the other")
+                .isEqualTo("10.0.0.4");
+    }
+
+    @Test
+    void onlyTheChosenHeaderIsRead() {
+        ClientAddresses forwardedFor = new ClientAddresses(PROXIES, ForwardingHeader.X_FORWARDED_FOR);
+        ClientAddresses forwarded = new ClientAddresses(PROXIES, ForwardingHeader.FORWARDED);
+        Connection both = new Connection("10.0.0.1", List.of("198.51.100.1"), List.of("for=1.1.1.1"));
+        assertThat(forwardedFor.addressOf(both)).hasToString("198.51.100.1");
+        assertThat(forwarded.addressOf(both)).hasToString("1.1.1.1");
+        assertThat(forwardedFor.addressOf(new Connection("10.0.0.1", List.of(), List.of("for=1.1.1.1"))))
+                .as("the proxy itself")
+                .hasToString("10.0.0.1");
     }
 
     @Test
@@ -179,15 +230,14 @@ class ClientAddressesTest {
     }
 
     private Gate gate(Exemptions exemptions) {
-        return new Gate(
-                () -> {
-                    throw new AssertionError("no rule is asked");
-                },
-                Accounts.NONE,
-                exemptions,
-                subjects,
-                null,
-                InstantSource.system());
+        Policy withoutRules = new PolicyConfiguration(
+                        Map.of(),
+                        List.of(),
+                        new Tiers("free", Map.of(), Map.of(), ZoneOffset.UTC),
+                        MatchMode.ALL,
+                        PathPatternParser.defaultInstance)
+                .policy();
+        return new Gate(() -> withoutRules, Accounts.NONE, exemptions, subjects, null, InstantSource.system());
     }
 
     private String client(String peer, String forwardedFor, String forwarded) {

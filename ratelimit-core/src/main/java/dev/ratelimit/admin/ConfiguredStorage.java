@@ -1,0 +1,99 @@
+package dev.ratelimit.admin;
+
+import dev.ratelimit.policy.Accounts;
+import dev.ratelimit.policy.ApiKey;
+import dev.ratelimit.policy.PolicyConfiguration;
+import dev.ratelimit.policy.Rule;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Shows the configuration, and refuses changes: nothing is stored. */
+public final class ConfiguredStorage implements PolicyStorage {
+
+    private final EffectivePolicy effective;
+    private final InstantSource clock;
+    private final String reason;
+
+    /**
+     * @param reason why nothing can be changed, and what to do about it
+     */
+    public ConfiguredStorage(PolicyConfiguration configuration, InstantSource clock, String reason) {
+        this.effective = EffectivePolicy.of(configuration, EffectivePolicy.Versions.NONE, clock.instant());
+        this.clock = clock;
+        this.reason = reason;
+    }
+
+    @Override
+    public EffectivePolicy effective() {
+        return effective;
+    }
+
+    @Override
+    public Accounts accounts() {
+        return Accounts.NONE;
+    }
+
+    @Override
+    public @Nullable ApiKey findKey(String id) {
+        return null;
+    }
+
+    @Override
+    public List<Problem> problems() {
+        return effective.problems();
+    }
+
+    @Override
+    public InstantSource clock() {
+        return clock;
+    }
+
+    @Override
+    public List<Revision<Map<String, String>>> limitHistory(String name) {
+        return List.of();
+    }
+
+    @Override
+    public List<Revision<Rule>> ruleHistory(String name) {
+        return List.of();
+    }
+
+    @Override
+    public List<QuotaAdmin.UserQuota> userQuotas() {
+        return List.of();
+    }
+
+    @Override
+    public Optional<QuotaAdmin.UserQuota> userQuota(String user) {
+        return Optional.empty();
+    }
+
+    @Override
+    public List<KeyInfo> keyInfos() {
+        return List.of();
+    }
+
+    @Override
+    public List<KeyInfo> keyInfos(String owner) {
+        return List.of();
+    }
+
+    @Override
+    public Optional<KeyInfo> keyInfo(String id) {
+        return Optional.empty();
+    }
+
+    @Override
+    public List<PenaltyAdmin.Penalty> penalties() {
+        return List.of();
+    }
+
+    @Override
+    public <T> T change(Function<Transaction, T> work) {
+        throw new IllegalStateException("nothing can be changed: " + reason);
+    }
+}

@@ -1,0 +1,47 @@
+package dev.ratelimit.login;
+
+import dev.ratelimit.web.servlet.ServletGate;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.context.request.RequestContextHolder;
+import org.springframework.web.context.request.ServletRequestAttributes;
+
+/**
+ * The web request of a login, or none.
+ *
+ * @param request {@code null} outside of web requests, where no address is known
+ */
+record LoginRequest(
+        ServletGate gate,
+        @Nullable HttpServletRequest request,
+        @Nullable HttpServletResponse response) {
+
+    /** That of the current thread. */
+    static LoginRequest current(ServletGate gate) {
+        return RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes
+                ? new LoginRequest(gate, attributes.getRequest(), attributes.getResponse())
+                : new LoginRequest(gate, null, null);
+    }
+
+    /** By its address. A path exempts nobody from guessing passwords on it. */
+    boolean isExempt() {
+        return request != null && gate.visitOf(request).isExemptByAddress();
+    }
+
+    @Nullable
+    String client() {
+        return request == null ? null : gate.clientOf(request);
+    }
+
+    boolean isRecorded() {
+        return request != null && gate.isRecorded(request);
+    }
+
+    /** Adds a login that counts to the record and the headers of the request. Correct logins are not shown. */
+    void decided(LoginCharge charge) {
+        if (request != null) {
+            gate.decided(request, response, charge.request(), charge.decision(), charge.took());
+        }
+    }
+}
