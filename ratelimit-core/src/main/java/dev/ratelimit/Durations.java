@@ -26,6 +26,11 @@ public final class Durations {
 
     private Durations() {}
 
+    /** Reads a time. */
+    public static Duration parse(String text) {
+        return parse("time", text);
+    }
+
     static Duration parse(String property, String text) {
         return parse(property, text, "write a time such as 500ms, 10s, 15m, 1h, 1d or PT15M");
     }
