@@ -39,6 +39,7 @@ import org.eclipse.jetty.server.Server;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -107,7 +108,8 @@ public final class RateLimitWebAutoConfiguration {
             Exemptions exemptions,
             Subjects subjects,
             RateLimitProperties properties,
-            RateLimiter limiter) {
+            RateLimiter limiter,
+            @Qualifier(RateLimitClocks.BEAN) ObjectProvider<InstantSource> clock) {
         RateLimitProperties.ApiKeysSpec apiKeys = properties.apiKeys();
         KeyGuesses guesses = !apiKeys.enabled()
                 ? null
@@ -121,7 +123,7 @@ public final class RateLimitWebAutoConfiguration {
                 exemptions,
                 subjects,
                 guesses,
-                InstantSource.system());
+                clock.getIfAvailable(InstantSource::system));
     }
 
     /** Reads requests; finds mistakes in the configured rules that only show here. */
@@ -205,8 +207,9 @@ public final class RateLimitWebAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    CallerLimits rateLimitCallerLimits(ServletGate gate) {
-        return new CallerLimits(gate, InstantSource.system());
+    CallerLimits rateLimitCallerLimits(
+            ServletGate gate, @Qualifier(RateLimitClocks.BEAN) ObjectProvider<InstantSource> clock) {
+        return new CallerLimits(gate, clock.getIfAvailable(InstantSource::system));
     }
 
     @Bean
