@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 record LimitedResponse(int status, Function<String, @Nullable String> headers, String body) {
 
     private static final int TOO_MANY_REQUESTS = 429;
+    private static final int UNAVAILABLE = 503;
     private static final Pattern STANDARD = Pattern.compile("\"([^\"]*)\";r=(\\d+)");
     private static final Pattern VIOLATED = Pattern.compile("\"violated-policies\":\\[\"([^\\]]*)\"]");
 
@@ -57,6 +58,20 @@ record LimitedResponse(int status, Function<String, @Nullable String> headers, S
         return value == null || !value.matches("\\d{1,18}") ? null : Long.valueOf(value);
     }
 
+    /** The likely reason why it has no headers of limits, for the end of a message. */
+    String hint() {
+        if (isLimited() || remaining() != null) {
+            return "";
+        }
+        return status == UNAVAILABLE
+                ? ". The store is unavailable, and on-failure is closed"
+                : ". No rule and no @RateLimited applies to the request, or limits or their headers are switched off";
+    }
+
+    boolean isUnavailable() {
+        return status == UNAVAILABLE;
+    }
+
     /** The status with what the response says about limits, for messages. */
     @Override
     public String toString() {
@@ -70,7 +85,7 @@ record LimitedResponse(int status, Function<String, @Nullable String> headers, S
             text.append(", Retry-After ").append(retryAfterSeconds());
         } else if (left != null) {
             text.append(", ").append(left).append(" remaining");
-        } else if (!isLimited()) {
+        } else if (!isLimited() && !isUnavailable()) {
             text.append(" without rate limit headers");
         }
         return text.toString();

@@ -8,11 +8,6 @@ import org.assertj.core.api.AbstractAssert;
 /** Assertions about a request that is made anew for each of them: see {@link RateLimitAssertions}. */
 public final class RateLimitRequestAssert extends AbstractAssert<RateLimitRequestAssert, Supplier<LimitedResponse>> {
 
-    static final String NO_HEADERS =
-            ". No rule and no @RateLimited applies to the request, or limits or their headers are" + " switched off";
-
-    private static final int UNAVAILABLE = 503;
-
     RateLimitRequestAssert(Supplier<LimitedResponse> actual) {
         super(actual, RateLimitRequestAssert.class);
     }
@@ -26,9 +21,7 @@ public final class RateLimitRequestAssert extends AbstractAssert<RateLimitReques
         pass(requests, expected);
         LimitedResponse last = actual.get();
         if (!last.isLimited()) {
-            throw failure(
-                    "%s, but request %d was answered %s%s",
-                    expected, requests + 1, last, last.remaining() == null ? NO_HEADERS : "");
+            throw failure("%s, but request %d was answered %s%s", expected, requests + 1, last, last.hint());
         }
         return this;
     }
@@ -48,8 +41,8 @@ public final class RateLimitRequestAssert extends AbstractAssert<RateLimitReques
             if (response.isLimited()) {
                 throw failure("%s, but request %d was answered %s", expected, number, response);
             }
-            if (response.status() == UNAVAILABLE) {
-                throw failure("%s, but request %d was answered 503: the store is unavailable", expected, number);
+            if (response.isUnavailable()) {
+                throw failure("%s, but request %d was answered %s%s", expected, number, response, response.hint());
             }
         }
     }

@@ -16,7 +16,7 @@ public final class RateLimitResponseAssert extends AbstractAssert<RateLimitRespo
     /** Verifies that the response is a 429. */
     public RateLimitResponseAssert isLimited() {
         if (!actual.isLimited()) {
-            throw failure("expected to be limited, but was answered %s%s", actual, hint());
+            throw failure("expected to be limited, but was answered %s%s", actual, actual.hint());
         }
         return this;
     }
@@ -43,7 +43,7 @@ public final class RateLimitResponseAssert extends AbstractAssert<RateLimitRespo
     public RateLimitResponseAssert hasRemaining(long requests) {
         Long remaining = actual.remaining();
         if (remaining == null) {
-            throw failure("expected %d remaining requests, but was answered %s%s", requests, actual, hint());
+            throw failure("expected %d remaining requests, but was answered %s%s", requests, actual, actual.hint());
         }
         if (remaining != requests) {
             throw failure("expected %d remaining requests, but %d remain", requests, remaining);
@@ -56,12 +56,12 @@ public final class RateLimitResponseAssert extends AbstractAssert<RateLimitRespo
         Long seconds = actual.retryAfterSeconds();
         if (seconds == null) {
             throw failure(
-                    "expected to be told to retry after %s, but was answered %s, without the header Retry-After",
+                    "expected Retry-After to be %s, but was answered %s without that header",
                     Durations.text(time), actual.status());
         }
         if (seconds != Seconds.roundedUp(time)) {
             throw failure(
-                    "expected to be told to retry after %s, but it is %s",
+                    "expected Retry-After to be %s, but it is %s",
                     Durations.text(time), Durations.text(Duration.ofSeconds(seconds)));
         }
         return this;
@@ -74,9 +74,5 @@ public final class RateLimitResponseAssert extends AbstractAssert<RateLimitRespo
      */
     public RateLimitResponseAssert hasRetryAfter(String time) {
         return hasRetryAfter(Durations.parse(time));
-    }
-
-    private String hint() {
-        return actual.remaining() != null ? "" : RateLimitRequestAssert.NO_HEADERS;
     }
 }

@@ -80,10 +80,10 @@ public final class RateLimitTestAutoConfiguration {
             ObjectProvider<PolicyStorage> storage) {
         return new TestState(() -> {
             clock.ifAvailable(RateLimitClock::reset);
-            faults.clear();
+            faults.startTest();
             tiers.clear();
             key.set(null);
-            policies.ifAvailable(stored -> stored.reset(storage.getIfAvailable()));
+            policies.ifAvailable(stored -> storage.ifAvailable(stored::reset));
             limiter.ifAvailable(StoreRateLimiter::forgetEverything);
             store.ifAvailable(memory -> memory.store().empty());
         });
@@ -102,10 +102,8 @@ public final class RateLimitTestAutoConfiguration {
             return new StoreInMemory(new EmptiableStore(clock));
         }
 
-        /** After the policies, which make their tables: beans that read them wait for the store only. */
         @Bean
-        LimitStore rateLimitStore(StoreInMemory memory, ObjectProvider<TestPolicies> policies) {
-            TestPolicies unused = policies.getIfAvailable();
+        LimitStore rateLimitStore(StoreInMemory memory) {
             return memory.store();
         }
 

@@ -1,7 +1,6 @@
 package dev.ratelimit.test;
 
 import dev.ratelimit.admin.PolicyStorage;
-import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -10,7 +9,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import org.springframework.util.FileSystemUtils;
 
 /**
@@ -30,22 +28,19 @@ final class TestPolicies implements AutoCloseable {
     TestPolicies(Path path) {
         this.path = path;
         this.file = SqliteFile.at(path);
-        Schema.migrate(file);
     }
 
     /**
      * @param storage reads the file, and must notice
      */
-    synchronized void reset(@Nullable PolicyStorage storage) {
+    synchronized void reset(PolicyStorage storage) {
         try (Connection connection = file.dataSource().getConnection();
                 Statement statement = connection.createStatement()) {
             if (!kept) {
                 keep(statement);
             } else if (revision(statement) != revision) {
                 putBack(statement);
-                if (storage != null) {
-                    storage.run(transaction -> {}); // reads the changes, and waits until that is done
-                }
+                storage.run(transaction -> {}); // reads the changes, and waits until that is done
             }
             revision = revision(statement);
         } catch (SQLException e) {

@@ -3,48 +3,43 @@ package dev.ratelimit.test;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
-import java.util.HashMap;
-import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.springframework.context.annotation.Condition;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
-import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.MutablePropertySources;
+import org.springframework.core.env.PropertySource;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.util.ClassUtils;
 
 /**
- * The properties of a test. They override the files of the application. The test overrides them: by its own properties,
- * system properties or the environment.
+ * The properties of a test: counts in memory; limits, rules, quotas and API keys in a temporary file. They override the
+ * files of the application. The test overrides them: by its own properties, system properties or the environment.
  */
-final class TestProperties {
+final class TestProperties extends PropertySource<Environment> {
 
     static final String IN_A_TEST = "dev.ratelimit.test";
 
-    private static final String SOURCE = "ratelimit-test";
     private static final String FILE = "dev.ratelimit.test.file";
     private static final String REPLACE = "dev.ratelimit.test.replace-store";
     private static final String TYPE = "ratelimit.store.type";
     private static final String PATH = "ratelimit.store.sqlite.path";
+    private static final String POLICIES = "ratelimit.policy.store";
 
-    private TestProperties() {}
+    private final boolean replaceStore;
+    private final @Nullable String file;
+
+    private TestProperties(Environment environment, boolean replaceStore) {
+        super("ratelimit-test", environment);
+        this.replaceStore = replaceStore;
+        this.file = replaceStore && canStorePolicies() ? temporaryFile() : null;
+    }
 
     static void add(ConfigurableEnvironment environment, boolean replaceStore) {
-        Map<String, Object> properties = new HashMap<>();
-        properties.put(IN_A_TEST, "true");
-        properties.put(REPLACE, replaceStore);
-        if (replaceStore && canStorePolicies()) {
-            String file = temporaryFile();
-            properties.put(FILE, file);
-            properties.put(TYPE, "sqlite");
-            properties.put(PATH, file);
-        } else if (replaceStore) {
-            properties.put(TYPE, "memory");
-        }
         MutablePropertySources sources = environment.getPropertySources();
-        MapPropertySource added = new MapPropertySource(SOURCE, properties);
+        TestProperties added = new TestProperties(environment, replaceStore);
         String before = StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME;
         if (sources.contains(before)) {
             sources.addAfter(before, added);
@@ -53,7 +48,20 @@ final class TestProperties {
         }
     }
 
-    /** What they need is optional; without it, nothing but the configuration applies. */
+    @Override
+    public @Nullable Object getProperty(String name) {
+        return switch (name) {
+            case IN_A_TEST -> "true";
+            case REPLACE -> Boolean.toString(replaceStore);
+            case FILE, PATH -> file;
+            case TYPE -> replaceStore ? "memory" : null;
+            // A test with a store of its own has its policies there, too.
+            case POLICIES -> file != null && isInMemory(getSource()) ? "sqlite" : null;
+            default -> null;
+        };
+    }
+
+    /** Both libraries are optional. Without them, nothing but the configuration applies. */
     private static boolean canStorePolicies() {
         return ClassUtils.isPresent("org.sqlite.JDBC", null)
                 && ClassUtils.isPresent("org.springframework.data.jdbc.core.JdbcAggregateTemplate", null);
@@ -73,14 +81,17 @@ final class TestProperties {
         return environment.getRequiredProperty(FILE);
     }
 
+    private static boolean isInMemory(Environment environment) {
+        return environment.getProperty(TYPE, "").equalsIgnoreCase("memory");
+    }
+
     /** Holds if counts are in memory: the test has asked for no store of its own. */
     static final class StoreIsReplaced implements Condition {
 
         @Override
         public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
             Environment environment = context.getEnvironment();
-            return environment.getProperty(REPLACE, Boolean.class, false)
-                    && (environment.getProperty(TYPE, "").equalsIgnoreCase("memory") || hasOurFile(environment));
+            return environment.getProperty(REPLACE, Boolean.class, false) && isInMemory(environment);
         }
     }
 
@@ -89,13 +100,10 @@ final class TestProperties {
 
         @Override
         public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
-            return hasOurFile(context.getEnvironment());
+            Environment environment = context.getEnvironment();
+            return environment.containsProperty(FILE)
+                    && environment.getProperty(POLICIES, "").equalsIgnoreCase("sqlite")
+                    && file(environment).equals(environment.getProperty(PATH, Object.class));
         }
-    }
-
-    private static boolean hasOurFile(Environment environment) {
-        return environment.containsProperty(FILE)
-                && environment.getProperty(TYPE, "").equalsIgnoreCase("sqlite")
-                && file(environment).equals(environment.getProperty(PATH, Object.class));
     }
 }

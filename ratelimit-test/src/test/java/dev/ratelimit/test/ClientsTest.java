@@ -125,10 +125,10 @@ class ClientsTest {
                 .hasMessageContaining("expected 3 remaining requests, but 4 remain");
         assertThatThrownBy(() -> assertThatRequest(mvc.get().uri("/goods")).hasRetryAfter("42s"))
                 .hasMessageContaining(
-                        "expected to be told to retry after 42s, but was answered 200, without the header Retry-After");
+                        "expected Retry-After to be 42s, but was answered 200 without that header");
         assertThatRequest(mvc.get().uri("/goods")).isLimitedAfter(3);
         assertThatThrownBy(() -> assertThatRequest(mvc.get().uri("/goods")).hasRetryAfter("42s"))
-                .hasMessageContaining("expected to be told to retry after 42s, but it is 1m");
+                .hasMessageContaining("expected Retry-After to be 42s, but it is 1m");
         assertThatThrownBy(() -> assertThatRequest(mvc.get().uri("/goods")).hasRetryAfter("soon"))
                 .hasMessageContaining("time is 'soon'; write a time such as 500ms, 10s");
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
@@ -29,12 +30,22 @@ class FaultsTest {
         assertThat(mvc.get().uri("/strict")).hasStatus(503);
         assertThatRequest(mvc.get().uri("/goods")).isLimitedAfter(5);
         assertThatThrownBy(() -> assertThatRequest(mvc.get().uri("/strict")).isLimitedAfter(1))
-                .hasMessageContaining("but request 1 was answered 503: the store is unavailable");
+                .hasMessageContaining(
+                        "but request 1 was answered 503, Retry-After 1. The store is unavailable, and on-failure"
+                                + " is closed");
     }
 
     @Test
     void storeThatIsSlowerThanTheDeadline() {
         faults.storeAnswersIn("5s");
+
+        assertThat(mvc.get().uri("/strict")).hasStatus(503);
+    }
+
+    @RepeatedTest(2)
+    void slowCallsDoNotOutliveATest() {
+        assertThat(mvc.get().uri("/strict")).hasStatusOk();
+        faults.storeAnswersIn("1h");
 
         assertThat(mvc.get().uri("/strict")).hasStatus(503);
     }

@@ -14,6 +14,7 @@ import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
 import org.springframework.boot.webmvc.test.autoconfigure.WebMvcTest;
 import org.springframework.core.env.Environment;
+import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.context.ContextConfiguration;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
@@ -79,13 +80,16 @@ class SetUpTest {
 
         @DynamicPropertySource
         static void file(DynamicPropertyRegistry properties) {
-            properties.add("ratelimit.store.sqlite.path", () -> folder.resolve("own.db").toString());
+            properties.add(
+                    "ratelimit.store.sqlite.path",
+                    () -> folder.resolve("own.db").toString());
         }
     }
 
     @Nested
     @SpringBootTest(classes = Shop.class, properties = "ratelimit.store.type=sqlite")
     @AutoConfigureMockMvc
+    @DirtiesContext // closes the file before its folder is deleted
     class StoreOfTheTest extends OnAFile {
 
         @Autowired

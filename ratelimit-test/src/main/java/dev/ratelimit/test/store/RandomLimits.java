@@ -1,4 +1,4 @@
-package dev.ratelimit.testing;
+package dev.ratelimit.test.store;
 
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Limit;

@@ -1,8 +1,8 @@
 package dev.ratelimit.store.sqlite;
 
 import dev.ratelimit.store.LimitStore;
-import dev.ratelimit.store.LimitStoreContract;
-import dev.ratelimit.testing.TestStores;
+import dev.ratelimit.store.TestStores;
+import dev.ratelimit.test.store.LimitStoreContract;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

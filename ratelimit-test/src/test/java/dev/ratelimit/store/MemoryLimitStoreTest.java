@@ -1,5 +1,6 @@
 package dev.ratelimit.store;
 
+import dev.ratelimit.test.store.LimitStoreContract;
 import java.time.InstantSource;
 
 class MemoryLimitStoreTest extends LimitStoreContract {

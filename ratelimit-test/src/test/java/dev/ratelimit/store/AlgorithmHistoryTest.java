@@ -11,10 +11,10 @@ import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.support.Micros;
-import dev.ratelimit.testing.RandomLimits;
-import dev.ratelimit.testing.RandomLimits.Kind;
-import dev.ratelimit.testing.SettableClock;
-import dev.ratelimit.testing.TestSeed;
+import dev.ratelimit.test.RateLimitClock;
+import dev.ratelimit.test.store.RandomLimits;
+import dev.ratelimit.test.store.RandomLimits.Kind;
+import dev.ratelimit.test.store.TestSeed;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.zone.ZoneOffsetTransition;
@@ -55,7 +55,7 @@ class AlgorithmHistoryTest {
         private record Charged(Charge charge, NaiveMeter.Admitted admitted) {}
 
         private final RandomGenerator random;
-        private final SettableClock clock;
+        private final RateLimitClock clock;
         private final MemoryLimitStore store;
         private final RandomLimits limits;
         private final Limit limit;
@@ -70,7 +70,7 @@ class AlgorithmHistoryTest {
             this.limits = new RandomLimits(random, LONGEST_LOG);
             this.limit = limits.next("limit", kind);
             this.model = new NaiveLimit(limit);
-            this.clock = new SettableClock(start());
+            this.clock = new RateLimitClock(start());
             this.store = new MemoryLimitStore(clock);
         }
 

@@ -1,4 +1,4 @@
-package dev.ratelimit.store;
+package dev.ratelimit.test.store;
 
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Limit;
@@ -12,11 +12,13 @@ import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.algorithm.Verdict;
+import dev.ratelimit.store.Answer;
+import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
+import dev.ratelimit.store.StateKey;
 import dev.ratelimit.support.Micros;
-import dev.ratelimit.testing.RandomLimits;
-import dev.ratelimit.testing.RandomLimits.Kind;
-import dev.ratelimit.testing.SettableClock;
+import dev.ratelimit.test.RateLimitClock;
+import dev.ratelimit.test.store.RandomLimits.Kind;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.zone.ZoneOffsetTransition;
@@ -31,7 +33,7 @@ import java.util.random.RandomGenerator;
  * One random history, group by group: some subjects and limits, everything that can be asked of a store, limits that
  * are redefined under their names or are of another tier for one of the subjects, and a clock that mostly goes forward. What comes next depends on the answers.
  */
-final class RandomGroups {
+public final class RandomGroups {
 
     private static final Instant EARLIEST = Instant.parse("2024-01-01T00:00:00Z");
     private static final long LONGEST_LOG = 40;
@@ -45,7 +47,7 @@ final class RandomGroups {
     private record Charged(Subject subject, Limit limit, Charge charge) {}
 
     private final RandomGenerator random;
-    private final SettableClock clock;
+    private final RateLimitClock clock;
     private final RandomLimits limits;
     private final List<Limit> current = new ArrayList<>();
 
@@ -57,7 +59,7 @@ final class RandomGroups {
     private List<Operation> group = List.of();
     private long wait;
 
-    RandomGroups(RandomGenerator random, SettableClock clock) {
+    public RandomGroups(RandomGenerator random, RateLimitClock clock) {
         this.random = random;
         this.clock = clock;
         this.limits = new RandomLimits(random, LONGEST_LOG);
@@ -69,7 +71,7 @@ final class RandomGroups {
     }
 
     /** All keys that the history may touch. */
-    List<StateKey> keys() {
+    public List<StateKey> keys() {
         List<StateKey> keys = new ArrayList<>();
         for (Subject subject : SUBJECTS) {
             current.forEach(limit -> keys.add(StateKey.of(subject, limit.name())));
@@ -78,11 +80,12 @@ final class RandomGroups {
     }
 
     /** How often each algorithm was asked so far. */
-    Map<Kind, Integer> demands() {
+    public Map<Kind, Integer> demands() {
         return demands;
     }
 
-    List<Operation> next() {
+    /** The next group; {@link #answered} must follow. */
+    public List<Operation> next() {
         moveClock();
         group = switch (random.nextInt(8)) {
             case 0, 1 -> mixed(1);
@@ -132,7 +135,7 @@ final class RandomGroups {
     }
 
     /** Learns from the answers what can be settled and for how long to wait. */
-    void answered(List<Answer> answers) {
+    public void answered(List<Answer> answers) {
         for (int i = 0; i < group.size(); i++) {
             Operation operation = group.get(i);
             Answer answer = answers.get(i);
@@ -237,7 +240,7 @@ final class RandomGroups {
             case 11 -> -back();
             default -> random.nextLong(1 + scale / 4);
         };
-        clock.move(Micros.toDuration(Math.min(step, Micros.of(Duration.ofDays(400)))));
+        clock.set(clock.instant().plus(Micros.toDuration(Math.min(step, Micros.of(Duration.ofDays(400))))));
         if (clock.instant().isBefore(EARLIEST) || clock.instant().isAfter(EARLIEST.plus(Duration.ofDays(365 * 10)))) {
             clock.set(anyMoment());
         } else if (random.nextInt(20) == 0) {

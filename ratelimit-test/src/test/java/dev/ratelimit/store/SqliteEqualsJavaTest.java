@@ -1,9 +1,8 @@
 package dev.ratelimit.store;
 
 import dev.ratelimit.store.sqlite.SqliteFile;
-import dev.ratelimit.testing.SettableClock;
-import dev.ratelimit.testing.TestStores;
 import java.nio.file.Path;
+import java.time.InstantSource;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -14,7 +13,7 @@ class SqliteEqualsJavaTest extends StoreEqualsJava {
     private Path folder;
 
     @Override
-    LimitStore open(SettableClock clock) {
+    protected LimitStore open(InstantSource clock) {
         return TestStores.sqlite(folder, clock);
     }
 

@@ -1,8 +1,7 @@
 package dev.ratelimit.store;
 
-import dev.ratelimit.testing.SettableClock;
-import dev.ratelimit.testing.TestStores;
 import dev.ratelimit.testing.postgres.TestPostgres;
+import java.time.InstantSource;
 import javax.sql.DataSource;
 
 /** Holds the function of the PostgreSQL store equal to the arithmetic in Java. */
@@ -11,7 +10,7 @@ class PostgresEqualsJavaTest extends StoreEqualsJava {
     private final String schema = TestPostgres.instance().freshSchema();
 
     @Override
-    LimitStore open(SettableClock clock) {
+    protected LimitStore open(InstantSource clock) {
         return TestStores.postgres(schema, clock);
     }
 

@@ -1,4 +1,4 @@
-package dev.ratelimit.store;
+package dev.ratelimit.test.store;
 
 import static java.time.Duration.ZERO;
 import static java.time.Duration.ofHours;
@@ -28,10 +28,14 @@ import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.engine.StoreRateLimiter;
+import dev.ratelimit.store.Answer;
+import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
+import dev.ratelimit.store.Pruned;
 import dev.ratelimit.store.Pruned.Progress;
-import dev.ratelimit.testing.SettableClock;
+import dev.ratelimit.test.RateLimitClock;
 import dev.ratelimit.upkeep.Upkeep;
 import java.time.Duration;
 import java.time.Instant;
@@ -39,9 +43,11 @@ import java.time.InstantSource;
 import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.MethodOrderer;
@@ -51,7 +57,21 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The contract of every store. A subclass opens the store. */
+/**
+ * The contract of every store. Extend it in a test of your store, which opens the store:
+ *
+ * <pre>{@code
+ * class RedisLimitStoreTest extends LimitStoreContract {
+ *
+ *     @Override
+ *     protected LimitStore open(InstantSource clock) {
+ *         return new RedisLimitStore(emptyDatabase(), clock);
+ *     }
+ * }
+ * }</pre>
+ *
+ * Compare it with {@link LimitStoreHistories}, too.
+ */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 public abstract class LimitStoreContract {
 
@@ -60,21 +80,27 @@ public abstract class LimitStoreContract {
 
     private static final Duration MICRO = ofNanos(1_000);
 
-    protected final SettableClock clock = new SettableClock();
+    /** Stands at the start of an hour, so that windows of up to an hour begin with it. */
+    protected final RateLimitClock clock = new RateLimitClock(Instant.parse("2026-03-02T10:00:00Z"));
+
     protected LimitStore store;
     protected RateLimiter limiter;
 
-    /** A new store without any state. */
+    /** A new store without any state, on that clock. */
     protected abstract LimitStore open(InstantSource clock) throws Exception;
 
     /** Whether the store holds state of the subject. */
     protected abstract boolean isStored(String subject) throws Exception;
 
-    /** Product and version that the store's own connections report. */
-    protected abstract String databaseInUse() throws Exception;
+    /** Product and version that the store's own connections report; the name of its class if it has none. */
+    protected String databaseInUse() throws Exception {
+        return store.getClass().getSimpleName();
+    }
 
     /** A pattern of what that should be. */
-    protected abstract String expectedDatabase();
+    protected String expectedDatabase() {
+        return ".+";
+    }
 
     @BeforeEach
     void openStore() throws Exception {
@@ -93,13 +119,17 @@ public abstract class LimitStoreContract {
         assertThat(databaseInUse()).matches(expectedDatabase());
     }
 
+    private static LimitDecision tightest(Decision decision) {
+        return Objects.requireNonNull(decision.tightest());
+    }
+
     // The algorithms
 
     @Test
     void fixedWindowAdmitsItsMaximumInEachWindow() {
         Limit limit =
                 Limit.named("login").algorithm(new FixedWindow(5, ofMinutes(1))).build();
-        clock.move(ofSeconds(20));
+        clock.advance(ofSeconds(20));
 
         assertThat(remainders(limit, 5)).containsExactly(4L, 3L, 2L, 1L, 0L);
         Decision denied = limiter.decide(ALICE, limit);
@@ -107,9 +137,9 @@ public abstract class LimitStoreContract {
         assertThat(denied.allowed()).isFalse();
         assertThat(denied.outcome()).isEqualTo(Outcome.THROTTLED);
         assertThat(denied.retryAfter()).isEqualTo(ofSeconds(40));
-        assertThat(denied.tightest().resetAt()).isEqualTo(clock.instant().plusSeconds(40));
+        assertThat(tightest(denied).resetAt()).isEqualTo(clock.instant().plusSeconds(40));
         assertThat(limiter.decide(BOB, limit).allowed()).isTrue();
-        clock.move(ofSeconds(40));
+        clock.advance(ofSeconds(40));
         assertThat(remainders(limit, 5)).containsExactly(4L, 3L, 2L, 1L, 0L);
     }
 
@@ -141,7 +171,7 @@ public abstract class LimitStoreContract {
         Limit limit = Limit.named("per-" + unit.keyword())
                 .algorithm(new FixedWindow(1, unit, ZoneId.of(zone)))
                 .build();
-        return limiter.decide(ALICE, limit).tightest().resetAt();
+        return tightest(limiter.decide(ALICE, limit)).resetAt();
     }
 
     @Test
@@ -151,9 +181,9 @@ public abstract class LimitStoreContract {
                 .build();
         remainders(limit, 10);
 
-        clock.move(ofMinutes(1));
+        clock.advance(ofMinutes(1));
         assertThat(limiter.decide(ALICE, limit).allowed()).isFalse();
-        clock.move(ofSeconds(30)); // five of the ten still count
+        clock.advance(ofSeconds(30)); // five of the ten still count
         assertThat(remainders(limit, 5)).containsExactly(4L, 3L, 2L, 1L, 0L);
         assertThat(limiter.decide(ALICE, limit).retryAfter()).isEqualTo(ofSeconds(6));
     }
@@ -164,11 +194,11 @@ public abstract class LimitStoreContract {
                 Limit.named("log").algorithm(new SlidingLog(3, ofSeconds(10))).build();
         for (int i = 0; i < 3; i++) {
             assertThat(limiter.decide(ALICE, limit).allowed()).isTrue();
-            clock.move(ofSeconds(2));
+            clock.advance(ofSeconds(2));
         }
 
         assertThat(limiter.decide(ALICE, limit).retryAfter()).isEqualTo(ofSeconds(4));
-        clock.move(ofSeconds(4));
+        clock.advance(ofSeconds(4));
         assertThat(limiter.decide(ALICE, limit).allowed()).isTrue();
         assertThat(limiter.decide(ALICE, limit).retryAfter()).isEqualTo(ofSeconds(2));
     }
@@ -180,13 +210,13 @@ public abstract class LimitStoreContract {
                 .build();
 
         assertThat(remainders(limit, 5)).containsExactly(4L, 3L, 2L, 1L, 0L);
-        clock.move(ofMillis(250));
+        clock.advance(ofMillis(250));
         Decision denied = limiter.decide(ALICE, limit);
 
         assertThat(denied.retryAfter()).isEqualTo(ofMillis(750));
         assertThat(denied.retryAfterSeconds()).isEqualTo(1);
-        assertThat(denied.tightest().resetAt()).isEqualTo(clock.instant().plusMillis(4_750));
-        clock.move(ofHours(1));
+        assertThat(tightest(denied).resetAt()).isEqualTo(clock.instant().plusMillis(4_750));
+        clock.advance(ofHours(1));
         assertThat(remainders(limit, 5)).containsExactly(4L, 3L, 2L, 1L, 0L);
     }
 
@@ -231,9 +261,9 @@ public abstract class LimitStoreContract {
                 .build();
 
         assertThat(limiter.decide(ALICE, limit).allowed()).isTrue();
-        clock.move(ofSeconds(2));
+        clock.advance(ofSeconds(2));
         assertThat(limiter.decide(ALICE, limit).retryAfter()).isEqualTo(ofSeconds(3));
-        clock.move(ofSeconds(3));
+        clock.advance(ofSeconds(3));
         assertThat(limiter.decide(ALICE, limit).allowed()).isTrue();
     }
 
@@ -286,9 +316,9 @@ public abstract class LimitStoreContract {
             LimitRequest request = LimitRequest.of(ALICE, limit).cost(cost);
             Duration wait = limiter.decide(request).retryAfter();
 
-            clock.move(wait.minus(MICRO));
+            clock.advance(wait.minus(MICRO));
             assertThat(limiter.decide(request).retryAfter()).isEqualTo(MICRO);
-            clock.move(MICRO);
+            clock.advance(MICRO);
             assertThat(limiter.decide(request).allowed()).isTrue();
         }
     }
@@ -297,14 +327,14 @@ public abstract class LimitStoreContract {
     @MethodSource("limits")
     void limitIsWholeAgainWhenItsResetHasCome(Limit limit) {
         useUp(limit, 1);
-        Instant reset = limiter.peek(LimitRequest.of(ALICE, limit)).tightest().resetAt();
+        Instant reset = tightest(limiter.peek(LimitRequest.of(ALICE, limit))).resetAt();
 
         clock.set(reset);
 
         Decision whole = limiter.peek(LimitRequest.of(ALICE, limit).cost(limit.capacity()));
         assertThat(whole.allowed()).isTrue();
         assertThat(whole.remaining()).isEqualTo(limit.capacity());
-        assertThat(whole.tightest().resetAt()).isEqualTo(reset);
+        assertThat(tightest(whole).resetAt()).isEqualTo(reset);
     }
 
     @ParameterizedTest
@@ -312,13 +342,13 @@ public abstract class LimitStoreContract {
     void clockThatIsSetBackNeitherFreesNorLocksOut(Limit limit) {
         for (Duration back : List.of(ofMillis(300), ofSeconds(20), ofHours(30))) {
             useUp(limit, 1);
-            clock.move(back.negated());
+            clock.set(clock.instant().minus(back));
 
             Decision denied = limiter.decide(ALICE, limit);
             assertThat(denied.allowed()).isFalse();
             // Nobody waits for longer than for two windows, however far the clock went back.
             assertThat(denied.retryAfter()).isLessThanOrEqualTo(ofHours(1));
-            clock.move(denied.retryAfter());
+            clock.advance(denied.retryAfter());
             assertThat(limiter.decide(ALICE, limit).allowed()).isTrue();
         }
     }
@@ -340,7 +370,7 @@ public abstract class LimitStoreContract {
 
         assertThat(denied.allowed()).isFalse();
         assertThat(denied.limits()).extracting(LimitDecision::allowed).containsExactly(true, false);
-        assertThat(denied.tightest().limit()).isEqualTo(narrow);
+        assertThat(tightest(denied).limit()).isEqualTo(narrow);
         assertThat(limiter.peek(LimitRequest.of(ALICE, wide)).remaining()).isEqualTo(6);
     }
 
@@ -512,9 +542,9 @@ public abstract class LimitStoreContract {
                 .minInterval(ofSeconds(5))
                 .build();
         assertThat(limiter.decide(ALICE, limit).allowed()).isTrue();
-        clock.move(ofSeconds(5));
+        clock.advance(ofSeconds(5));
         Charged charged = limiter.charge(LimitRequest.of(ALICE, limit));
-        clock.move(ofMillis(1));
+        clock.advance(ofMillis(1));
         assertThat(limiter.peek(LimitRequest.of(ALICE, limit)).allowed()).isFalse();
 
         charged.giveBack();
@@ -531,7 +561,7 @@ public abstract class LimitStoreContract {
                 .minInterval(ofSeconds(5))
                 .build();
         Charged charged = limiter.charge(LimitRequest.of(ALICE, limit));
-        clock.move(ofSeconds(5));
+        clock.advance(ofSeconds(5));
         assertThat(limiter.decide(ALICE, limit).allowed()).isTrue();
 
         charged.giveBack();
@@ -555,7 +585,7 @@ public abstract class LimitStoreContract {
                 .algorithm(new TokenBucket(10, Rate.perSecond(1)))
                 .build();
         Reservation reservation = limiter.reserve(LimitRequest.of(ALICE, limit).cost(5));
-        clock.move(ofSeconds(3));
+        clock.advance(ofSeconds(3));
         limiter.decide(LimitRequest.of(ALICE, limit).cost(8));
 
         reservation.refund();
@@ -594,7 +624,7 @@ public abstract class LimitStoreContract {
         Limit limit =
                 Limit.named("gone").algorithm(new FixedWindow(2, ofMinutes(1))).build();
         Reservation reservation = limiter.reserve(LimitRequest.of(ALICE, limit));
-        clock.move(ofMinutes(1));
+        clock.advance(ofMinutes(1));
         limiter.decide(ALICE, limit);
 
         reservation.refund();
@@ -628,7 +658,7 @@ public abstract class LimitStoreContract {
         Limit[] current = {small};
         RateLimiter changing = StoreRateLimiter.builder(store, new Limits() {
                     @Override
-                    public Limit find(String name) {
+                    public @Nullable Limit find(String name) {
                         return name.equals("api") ? current[0] : null;
                     }
 
@@ -640,7 +670,7 @@ public abstract class LimitStoreContract {
                 .build();
         Reservation before = changing.reserve(ALICE, "api");
         current[0] = large;
-        clock.move(ofHours(1));
+        clock.advance(ofHours(1));
         assertThat(changing.decide(ALICE, "api").remaining()).isEqualTo(999);
 
         before.refund();
@@ -676,9 +706,9 @@ public abstract class LimitStoreContract {
         for (int violation = 1; violation <= 21; violation++) {
             Duration penalty = violate(api());
             penalties.add(penalty);
-            clock.move(penalty.minus(MICRO));
+            clock.advance(penalty.minus(MICRO));
             assertThat(limiter.decide(ALICE, api()).outcome()).isEqualTo(Outcome.BLOCKED);
-            clock.move(MICRO.plus(penalty.compareTo(ofHours(24)) == 0 ? ZERO : ofSeconds(20)));
+            clock.advance(MICRO.plus(penalty.compareTo(ofHours(24)) == 0 ? ZERO : ofSeconds(20)));
         }
 
         assertThat(penalties.subList(0, 2)).containsOnly(ofMinutes(1));
@@ -694,7 +724,7 @@ public abstract class LimitStoreContract {
         violate(api());
         Instant end = clock.instant().plus(ofMinutes(1));
         for (int i = 0; i < 30; i++) {
-            clock.move(ofSeconds(1));
+            clock.advance(ofSeconds(1));
             Decision blocked = limiter.decide(ALICE, api());
             assertThat(blocked.outcome()).isEqualTo(Outcome.BLOCKED);
             assertThat(blocked.penaltyUntil()).isEqualTo(end);
@@ -712,20 +742,20 @@ public abstract class LimitStoreContract {
                 .penalty(3, ofMinutes(5))
                 .build();
         assertThat(violate(limit)).isEqualTo(ZERO);
-        clock.move(ofSeconds(10));
+        clock.advance(ofSeconds(10));
         assertThat(violate(limit)).isEqualTo(ZERO);
-        clock.move(ofSeconds(10));
+        clock.advance(ofSeconds(10));
         assertThat(violate(limit)).isEqualTo(ofMinutes(5));
     }
 
     @Test
     void violationsAreForgottenAfterTheLastOne() {
         for (int i = 0; i < 4; i++) {
-            clock.move(violate(api()).plusSeconds(20));
+            clock.advance(violate(api()).plusSeconds(20));
         }
-        clock.move(ofHours(23));
+        clock.advance(ofHours(23));
         assertThat(violate(api())).isEqualTo(ofMinutes(15)); // the fifth
-        clock.move(ofHours(24));
+        clock.advance(ofHours(24));
         assertThat(violate(api())).isEqualTo(ofMinutes(1)); // the first
     }
 
@@ -760,7 +790,7 @@ public abstract class LimitStoreContract {
 
         // The penalty ends before the window does; the client is told the later of the two.
         assertThat(violation.retryAfter()).isEqualTo(ofHours(1));
-        clock.move(ofMinutes(30));
+        clock.advance(ofMinutes(30));
         assertThat(limiter.decide(ALICE, limit).outcome()).isEqualTo(Outcome.THROTTLED);
     }
 
@@ -810,7 +840,7 @@ public abstract class LimitStoreContract {
                 .build();
 
         assertThat(limiter.decide(ALICE, other).outcome()).isEqualTo(Outcome.BLOCKED);
-        clock.move(ofMinutes(1));
+        clock.advance(ofMinutes(1));
         assertThat(limiter.decide(ALICE, other).remaining()).isEqualTo(9);
     }
 
@@ -827,9 +857,9 @@ public abstract class LimitStoreContract {
         assertThat(upkeep.run()).isEqualTo(new Upkeep.Report(0, 0, true));
         assertThat(limiter.peek(request)).isEqualTo(before);
 
-        clock.set(before.tightest().resetAt());
+        clock.set(tightest(before).resetAt());
         assertThat(upkeep.run().states()).isZero();
-        clock.move(MICRO);
+        clock.advance(MICRO);
         assertThat(upkeep.run().states()).isEqualTo(1);
         assertThat(upkeep.run().states()).isZero();
         upkeep.close();
@@ -839,25 +869,26 @@ public abstract class LimitStoreContract {
     void upkeepLosesNoViolationBeforeItIsForgotten() {
         Upkeep upkeep = new Upkeep(store, ZERO);
         for (int i = 0; i < 4; i++) {
-            clock.move(violate(api()).plusSeconds(20));
+            clock.advance(violate(api()).plusSeconds(20));
             upkeep.run();
         }
-        clock.move(ofHours(23));
+        clock.advance(ofHours(23));
         assertThat(upkeep.run().penalties()).isZero();
         assertThat(violate(api())).isEqualTo(ofMinutes(15));
 
-        clock.move(ofHours(24).plus(MICRO));
+        clock.advance(ofHours(24).plus(MICRO));
         assertThat(upkeep.run()).isEqualTo(new Upkeep.Report(1, 1, true));
         upkeep.close();
     }
 
     @Test
+    @SuppressWarnings("try") // it works by itself
     void upkeepRunsOnItsSchedule() {
         Limit limit = Limit.named("scheduled")
                 .algorithm(new FixedWindow(1, ofMinutes(1)))
                 .build();
         limiter.decide(ALICE, limit);
-        clock.move(ofMinutes(2));
+        clock.advance(ofMinutes(2));
 
         try (Upkeep upkeep = new Upkeep(store, ZERO).every(ofMillis(5))) {
             Awaitility.await().until(() -> !isStored("user:alice"));
@@ -871,9 +902,9 @@ public abstract class LimitStoreContract {
         limiter.decide(ALICE, limit);
         Upkeep upkeep = new Upkeep(store, ofHours(1));
 
-        clock.move(ofHours(1));
+        clock.advance(ofHours(1));
         assertThat(upkeep.run().states()).isZero();
-        clock.move(ofMinutes(1).plus(MICRO));
+        clock.advance(ofMinutes(1).plus(MICRO));
         assertThat(upkeep.run().states()).isEqualTo(1);
         upkeep.close();
     }
@@ -883,7 +914,7 @@ public abstract class LimitStoreContract {
         Limit limit =
                 Limit.named("many").algorithm(new FixedWindow(1, ofMinutes(1))).build();
         letAsk(3_000, limit);
-        clock.move(ofMinutes(2));
+        clock.advance(ofMinutes(2));
         limiter.decide(ALICE, limit);
         Upkeep upkeep = new Upkeep(store, ZERO);
 
@@ -900,7 +931,7 @@ public abstract class LimitStoreContract {
         letAsk(21_000, limit);
 
         assertThat(store.prune(0)).isEqualTo(new Pruned(0, 0, Progress.MORE));
-        clock.move(ofMinutes(2));
+        clock.advance(ofMinutes(2));
         assertThat(store.prune(0).progress()).isEqualTo(Progress.MANY_EXPIRED);
     }
 

@@ -6,9 +6,7 @@ import dev.ratelimit.algorithm.Count;
 import dev.ratelimit.algorithm.Log;
 import dev.ratelimit.algorithm.State;
 import dev.ratelimit.algorithm.Violations;
-import dev.ratelimit.testing.RandomLimits.Kind;
-import dev.ratelimit.testing.SettableClock;
-import dev.ratelimit.testing.TestSeed;
+import dev.ratelimit.test.store.LimitStoreHistories;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -17,21 +15,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import javax.sql.DataSource;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.AfterEach;
 
-/**
- * Sends the same random groups to a store and to the one in memory, on the same clock. Every answer must be the same,
- * and after each group the rows must be the states that the memory holds.
- */
-abstract class StoreEqualsJava {
+/** Beside the answers, compares the rows after each group with the states that the memory holds. */
+abstract class StoreEqualsJava extends LimitStoreHistories {
 
-    private static final int DEMANDS_PER_ALGORITHM = 20_000;
-    private static final int GROUPS_PER_HISTORY = 40;
-
-    private final SettableClock clock = new SettableClock();
-
-    /** The store under test, on an empty database that has the schema. */
-    abstract LimitStore open(SettableClock clock);
+    private Connection connection;
 
     abstract DataSource database();
 
@@ -41,68 +30,37 @@ abstract class StoreEqualsJava {
     /** The statement that empties the table. */
     abstract String clearing(String table);
 
-    @Test
-    void everyAnswerAndEveryRowIsTheSameAsInJava() throws SQLException {
-        TestSeed seed = TestSeed.of(getClass().getSimpleName());
-        Map<Kind, Integer> demands = new HashMap<>();
-        try (LimitStore store = open(clock);
-                Connection connection = database().getConnection()) {
-            for (int number = 0; !enough(demands); number++) {
-                RandomGroups groups = new RandomGroups(seed.history(number), clock);
-                MemoryLimitStore memory = new MemoryLimitStore(clock);
-                for (int group = 0; group < GROUPS_PER_HISTORY; group++) {
-                    String where = seed + ", history " + number + ", group " + group;
-                    decideInBoth(groups, memory, store, where);
-                    requireSameRows(groups.keys(), memory, connection, where);
-                }
-                groups.demands().forEach((kind, times) -> demands.merge(kind, times, Integer::sum));
-                clear(connection);
-            }
+    /** When the store is open: only then there is a database. */
+    private Statement statement() throws SQLException {
+        if (connection == null) {
+            connection = database().getConnection();
+        }
+        return connection.createStatement();
+    }
+
+    @AfterEach
+    void disconnect() throws SQLException {
+        if (connection != null) {
+            connection.close();
         }
     }
 
-    private void decideInBoth(RandomGroups groups, MemoryLimitStore memory, LimitStore store, String where) {
-        List<Operation> group = groups.next();
-        List<Answer> expected = memory.decide(group);
-        List<Answer> actual;
-        try {
-            actual = store.decide(group);
-        } catch (RuntimeException e) {
-            throw new AssertionError(where + ": " + group, e);
-        }
-        for (int i = 0; i < group.size(); i++) {
-            assertThat(actual.get(i))
-                    .as("%s, operation %d: %s", where, i, group.get(i))
-                    .isEqualTo(expected.get(i));
-        }
-        groups.answered(expected);
-    }
-
-    private void requireSameRows(List<StateKey> keys, MemoryLimitStore memory, Connection connection, String where)
-            throws SQLException {
+    @Override
+    protected void decided(List<StateKey> keys, MemoryLimitStore memory, String where) throws SQLException {
         Map<StateKey, State> states = new HashMap<>();
         Map<StateKey, Violations> violations = new HashMap<>();
         for (StateKey key : keys) {
             states.computeIfAbsent(key, memory::state);
             violations.computeIfAbsent(key, memory::violations);
         }
-        assertThat(states(connection)).as("%s, states", where).isEqualTo(states);
-        assertThat(violations(connection)).as("%s, violations", where).isEqualTo(violations);
-    }
-
-    private static boolean enough(Map<Kind, Integer> demands) {
-        for (Kind kind : Kind.values()) {
-            if (demands.getOrDefault(kind, 0) < DEMANDS_PER_ALGORITHM) {
-                return false;
-            }
-        }
-        return true;
+        assertThat(states()).as("%s, states", where).isEqualTo(states);
+        assertThat(violations()).as("%s, violations", where).isEqualTo(violations);
     }
 
     /** All rows but those without an algorithm, which say that there is no state. */
-    private Map<StateKey, State> states(Connection connection) throws SQLException {
+    private Map<StateKey, State> states() throws SQLException {
         Map<StateKey, State> states = new HashMap<>();
-        try (Statement statement = connection.createStatement();
+        try (Statement statement = statement();
                 ResultSet row = statement.executeQuery("""
                         SELECT user_id, resource, algorithm, window_start, window_size, request_count, previous_count,
                                tokens, log, blocked_until, last_request_at, last_allowed_at, expires_at, capacity
@@ -132,9 +90,9 @@ abstract class StoreEqualsJava {
         return states;
     }
 
-    private Map<StateKey, Violations> violations(Connection connection) throws SQLException {
+    private Map<StateKey, Violations> violations() throws SQLException {
         Map<StateKey, Violations> violations = new HashMap<>();
-        try (Statement statement = connection.createStatement();
+        try (Statement statement = statement();
                 ResultSet row = statement.executeQuery("""
                         SELECT user_id, resource, violation_count, last_violation_at, penalty_until, penalty_duration,
                                forget_at
@@ -149,8 +107,9 @@ abstract class StoreEqualsJava {
         return violations;
     }
 
-    private void clear(Connection connection) throws SQLException {
-        try (Statement statement = connection.createStatement()) {
+    @Override
+    protected void clear() throws SQLException {
+        try (Statement statement = statement()) {
             statement.execute(clearing("rate_limits"));
             statement.execute(clearing("rate_limit_penalties"));
         }

@@ -1,8 +1,8 @@
 package dev.ratelimit.store.postgresql;
 
 import dev.ratelimit.store.LimitStore;
-import dev.ratelimit.store.LimitStoreContract;
-import dev.ratelimit.testing.TestStores;
+import dev.ratelimit.store.TestStores;
+import dev.ratelimit.test.store.LimitStoreContract;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

@@ -15,13 +15,13 @@ import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
-import dev.ratelimit.store.LimitStoreContract;
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.LockedKeysException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Pruned;
 import dev.ratelimit.store.StateKey;
-import dev.ratelimit.testing.TestStores;
+import dev.ratelimit.store.TestStores;
+import dev.ratelimit.test.store.LimitStoreContract;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -356,7 +356,7 @@ class PostgresLimitStoreTest extends LimitStoreContract {
             group.add(new Operation(Operation.Kind.DECIDE, List.of(demand)));
         }
         store.decide(group);
-        clock.move(Duration.ofMinutes(2));
+        clock.advance(Duration.ofMinutes(2));
 
         assertThat(store.prune(0).progress()).isEqualTo(Pruned.Progress.MANY_EXPIRED);
     }
