@@ -28,9 +28,7 @@ final class DatabaseChoice {
      * @param defaultFile the file if nothing is configured; asked for only if it is needed
      */
     DatabaseChoice(
-            RateLimitProperties properties,
-            Supplier<@Nullable DataSource> application,
-            Supplier<Path> defaultFile) {
+            RateLimitProperties properties, Supplier<@Nullable DataSource> application, Supplier<Path> defaultFile) {
         this.store = properties.store();
         this.policies = properties.policy().store();
         this.application = application;
