@@ -7,5 +7,6 @@ dependencies {
         api(project(":ratelimit-core"))
         api(project(":ratelimit-spring-boot-autoconfigure"))
         api(project(":ratelimit-spring-boot-starter"))
+        api(project(":ratelimit-test"))
     }
 }

@@ -17,5 +17,6 @@ dependencies {
     testImplementation("org.springframework.boot:spring-boot-starter-webmvc-test")
     testImplementation("org.seleniumhq.selenium:selenium-chrome-driver")
     testImplementation("org.seleniumhq.selenium:selenium-support")
+    testImplementation(project(":ratelimit-test"))
     testImplementation(project(":ratelimit-test-postgres"))
 }

@@ -29,6 +29,11 @@ public final class Durations {
 
     private Durations() {}
 
+    /** Reads a time. */
+    public static Duration parse(String text) {
+        return parse("time", text);
+    }
+
     static Duration parse(String property, String text) {
         return parse(property, text, ADVICE);
     }

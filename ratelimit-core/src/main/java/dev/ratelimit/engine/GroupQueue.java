@@ -83,6 +83,11 @@ final class GroupQueue {
         this.patienceNanos = patience.toNanos();
     }
 
+    /** Sends requests on every key again, also on those that another process held. */
+    void forgetLocks() {
+        locked.clear();
+    }
+
     Answer submit(Operation operation, long deadlineNanos) throws UndecidedException {
         return submit(new Pending(operation), deadlineNanos);
     }

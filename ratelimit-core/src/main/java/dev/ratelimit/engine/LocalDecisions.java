@@ -361,6 +361,17 @@ final class LocalDecisions {
         return due;
     }
 
+    /** Forgets the answers of the store and all debts; calls under way are answered as they would have been. */
+    void forget() {
+        lock.lock();
+        try {
+            accounts.clear();
+            debtors.clear();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** How many subjects owe something. */
     int debts() {
         lock.lock();

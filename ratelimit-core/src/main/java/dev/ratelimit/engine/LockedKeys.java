@@ -29,6 +29,10 @@ final class LockedKeys {
         }
     }
 
+    void clear() {
+        until.clear();
+    }
+
     void check(List<StateKey> keys) throws UndecidedException {
         if (until.isEmpty()) {
             return;

@@ -54,6 +54,12 @@ final class StoreCalls {
         return breaker.isOpen();
     }
 
+    /** Asks the store with the next request, whatever happened before. */
+    void forgetFailures() {
+        breaker.succeeded();
+        queue.forgetLocks();
+    }
+
     /** When a request has waited for too long that came at that moment. */
     long deadline(long start) {
         return start + deadline.toNanos();

@@ -507,6 +507,16 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         memory.forget();
     }
 
+    /**
+     * Forgets all that this process knows: denials, leases, failures of the store, and permits that it granted meanwhile
+     * without charging the store. For tests that share a limiter, whose store is emptied as well.
+     */
+    public void forgetEverything() {
+        memory.forget();
+        local.forget();
+        calls.forgetFailures();
+    }
+
     /** Gives leases back and ends the workers; requests that still wait are left to their failure policy. */
     @Override
     public void close() {

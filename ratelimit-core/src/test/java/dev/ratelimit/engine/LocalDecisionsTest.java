@@ -66,6 +66,24 @@ class LocalDecisionsTest {
         return limiter;
     }
 
+    @Test
+    void afterForgettingEverythingTheStoreIsAskedAtOnceAndIsOwedNothing() {
+        StoreRateLimiter limiter = limiter(1, Duration.ofMillis(20));
+        store.down(true);
+        await().until(() -> {
+            limiter.decide(ALICE, TEN);
+            return limiter.remembered(LimitRequest.of(ALICE, TEN)) != null; // the breaker is open, and ten are granted
+        });
+        store.down(false);
+        int calls = store.calls();
+
+        limiter.forgetEverything();
+
+        assertThat(limiter.peek(LimitRequest.of(ALICE, TEN)).remaining()).isEqualTo(10);
+        await().until(() -> store.calls() > calls);
+        assertThat(limiter.decide(LimitRequest.of(ALICE, TEN)).remaining()).isEqualTo(9);
+    }
+
     /** One of each algorithm that grants ten at once. */
     static Stream<Limit> limitsOfTen() {
         return Stream.of(

@@ -2,7 +2,6 @@ package dev.ratelimit.autoconfigure;
 
 import dev.ratelimit.autoconfigure.RateLimitProperties.PolicyStore;
 import dev.ratelimit.autoconfigure.RateLimitProperties.Postgresql;
-import dev.ratelimit.autoconfigure.RateLimitProperties.Sqlite;
 import dev.ratelimit.connection.ApplicationDataSource;
 import dev.ratelimit.connection.PostgresSource;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
@@ -22,16 +21,20 @@ final class DatabaseChoice {
     private final RateLimitProperties.Store store;
     private final PolicyStore policies;
     private final Supplier<@Nullable DataSource> application;
+    private final Supplier<Path> defaultFile;
     private @Nullable StateDatabase state;
 
     /**
      * @param application the data source of the application; asked for only if it is needed
+     * @param defaultFile the file if nothing is configured; asked for only if it is needed
      */
-    DatabaseChoice(RateLimitProperties properties, Supplier<@Nullable DataSource> application) {
+    DatabaseChoice(
+            RateLimitProperties properties, Supplier<@Nullable DataSource> application, Supplier<Path> defaultFile) {
         this.enabled = properties.enabled();
         this.store = properties.store();
         this.policies = properties.policy().store();
         this.application = application;
+        this.defaultFile = defaultFile;
     }
 
     /** For counts. */
@@ -70,7 +73,7 @@ final class DatabaseChoice {
         }
         DataSource dataSource = application.get();
         return dataSource == null || ApplicationDataSource.product(dataSource) == DatabaseProduct.SQLITE
-                ? sqlite()
+                ? sqlite(defaultFile.get())
                 : new PostgresDatabase(new PostgresSource.Application(dataSource), store.postgresql());
     }
 
@@ -93,8 +96,12 @@ final class DatabaseChoice {
     }
 
     private StateDatabase sqlite() {
-        Sqlite settings = store.sqlite();
-        return new StateDatabase.Sqlite(SqliteFile.at(Path.of(settings.path())).synchronous(settings.synchronous()));
+        return sqlite(Path.of(store.sqlite().path()));
+    }
+
+    private StateDatabase sqlite(Path path) {
+        return new StateDatabase.Sqlite(
+                SqliteFile.at(path).synchronous(store.sqlite().synchronous()));
     }
 
     private void refuseUserWithoutUrl() {

@@ -12,15 +12,18 @@ import dev.ratelimit.policy.Policies;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.MemoryLimitStore;
+import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.store.sqlite.SqliteLimitStore;
 import dev.ratelimit.upkeep.Upkeep;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -28,6 +31,7 @@ import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitializat
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.core.env.Environment;
 import org.springframework.util.function.SingletonSupplier;
 
 /** The limiter with its limits, store and upkeep. */
@@ -58,32 +62,41 @@ public final class RateLimitAutoConfiguration {
     DatabaseChoice rateLimitDatabaseChoice(
             RateLimitProperties properties,
             @RateLimitDataSource ObjectProvider<DataSource> marked,
-            ObjectProvider<DataSource> dataSources) {
-        return new DatabaseChoice(properties, () -> ApplicationDataSource.find(marked, dataSources));
+            ObjectProvider<DataSource> dataSources,
+            Environment environment) {
+        return new DatabaseChoice(
+                properties,
+                () -> ApplicationDataSource.find(marked, dataSources),
+                () -> DefaultFile.path(properties.store(), environment));
     }
 
     /** After the application's own migrations, which would refuse a schema that is not empty. */
     @Bean
     @ConditionalOnMissingBean
     @DependsOnDatabaseInitialization
-    LimitStore rateLimitStore(DatabaseChoice choice, RateLimitProperties properties) {
+    LimitStore rateLimitStore(
+            DatabaseChoice choice,
+            RateLimitProperties properties,
+            @Qualifier(RateLimitClocks.BEAN) ObjectProvider<InstantSource> clocks) {
         StateDatabase database = choice.state();
         Duration deadline = properties.store().deadline();
+        InstantSource clock = clocks.getIfAvailable();
         if (database instanceof PostgresDatabase postgres) {
             log.info("Keeping rate limits in {}", postgres);
-            return PostgresStores.open(postgres, deadline);
+            return PostgresStores.open(postgres, deadline, clock);
         }
         if (database instanceof StateDatabase.Sqlite sqlite) {
             Schema.migrate(sqlite.file());
             log.info("Keeping rate limits in {}", sqlite);
-            return new SqliteLimitStore(sqlite.file().busyTimeout(deadline));
+            SqliteFile file = sqlite.file().busyTimeout(deadline);
+            return clock == null ? new SqliteLimitStore(file) : new SqliteLimitStore(file, clock);
         }
         if (properties.enabled()) {
             log.info("Keeping rate limits in memory; a restart loses them, and instances do not share them");
         } else {
             log.warn("Rate limiting is off (ratelimit.enabled=false): every request passes");
         }
-        return new MemoryLimitStore();
+        return clock == null ? new MemoryLimitStore() : new MemoryLimitStore(clock);
     }
 
     @Bean

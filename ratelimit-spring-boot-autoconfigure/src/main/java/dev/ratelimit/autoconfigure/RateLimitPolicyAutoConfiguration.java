@@ -25,6 +25,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
@@ -105,7 +106,8 @@ public final class RateLimitPolicyAutoConfiguration {
                 PolicyConnections connections,
                 PolicyConfiguration configuration,
                 RateLimitProperties properties,
-                ObjectProvider<StoreRateLimiter> limiter) {
+                ObjectProvider<StoreRateLimiter> limiter,
+                @Qualifier(RateLimitClocks.BEAN) ObjectProvider<InstantSource> clock) {
             RateLimitProperties.Changes changes = properties.changes();
             // Only the options have this prefix. Mistakes in limits and rules also surface here, and name their own.
             StoredPolicies.Options options = InvalidPropertyException.under(
@@ -114,7 +116,7 @@ public final class RateLimitPolicyAutoConfiguration {
                             changes.pollInterval(),
                             changes.listen() && connections.canListen(),
                             forgetting(limiter),
-                            InstantSource.system()));
+                            clock.getIfAvailable(InstantSource::system)));
             return new StoredPolicies(connections.database(), connections.counting(), configuration, options);
         }
 

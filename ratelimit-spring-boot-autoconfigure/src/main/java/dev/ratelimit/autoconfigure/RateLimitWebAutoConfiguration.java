@@ -41,6 +41,7 @@ import org.eclipse.jetty.server.Server;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.actuate.autoconfigure.web.server.ManagementPortType;
 import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -130,7 +131,8 @@ public final class RateLimitWebAutoConfiguration {
             Exemptions exemptions,
             Subjects subjects,
             RateLimitProperties properties,
-            RateLimiter limiter) {
+            RateLimiter limiter,
+            @Qualifier(RateLimitClocks.BEAN) ObjectProvider<InstantSource> clock) {
         RateLimitProperties.ApiKeysSpec apiKeys = properties.apiKeys();
         KeyGuesses guesses = !apiKeys.enabled()
                 ? null
@@ -144,7 +146,7 @@ public final class RateLimitWebAutoConfiguration {
                 exemptions,
                 subjects,
                 guesses,
-                InstantSource.system());
+                clock.getIfAvailable(InstantSource::system));
     }
 
     /** Reads requests; finds mistakes in the configured rules that only show here. */
@@ -228,8 +230,9 @@ public final class RateLimitWebAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    CallerLimits rateLimitCallerLimits(ServletGate gate) {
-        return new CallerLimits(gate, InstantSource.system());
+    CallerLimits rateLimitCallerLimits(
+            ServletGate gate, @Qualifier(RateLimitClocks.BEAN) ObjectProvider<InstantSource> clock) {
+        return new CallerLimits(gate, clock.getIfAvailable(InstantSource::system));
     }
 
     @Bean

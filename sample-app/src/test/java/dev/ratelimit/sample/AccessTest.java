@@ -2,8 +2,11 @@ package dev.ratelimit.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.test.RateLimitRules;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.context.ApplicationContext;
 
 /** Permissions, and callers without limits. */
 class AccessTest extends RunningSample {
@@ -18,6 +21,12 @@ class AccessTest extends RunningSample {
         assertThat(sample.createCampaign(null).status()).isEqualTo(401);
         assertThat(sample.uploadAvatar(null).status()).isEqualTo(401);
         assertThat(sample.acquireComposeLock(null).status()).isEqualTo(401);
+    }
+
+    @Test
+    @DisplayName("Every endpoint has a limit")
+    void everyEndpointHasALimit(@Autowired ApplicationContext context) {
+        RateLimitRules.verifyEveryEndpointIsLimited(context);
     }
 
     @Test

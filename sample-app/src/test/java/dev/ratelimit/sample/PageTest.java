@@ -156,7 +156,7 @@ class PageTest extends RunningSample {
         assertThat(page.text("status")).isEqualTo("200 OK");
         assertThat(page.isShown("warning")).as("nine remain").isFalse();
 
-        clock.stop(); // so that nothing is refilled between two
+        stopClock(); // so that nothing is refilled between two
         while (Integer.parseInt(page.text("remaining")) > 6) {
             page.press("campaigns");
         }
@@ -201,7 +201,7 @@ class PageTest extends RunningSample {
     @Test
     @DisplayName("What remains is shown to each caller, and anew after each press")
     void whatRemainsIsShown() {
-        clock.stop(); // so that nothing is refilled between two
+        stopClock(); // so that nothing is refilled between two
         page.choose("user", "alice");
         page.await("what remains to alice", () -> page.text("caller").equals("alice"));
         assertThat(page.text("tier")).isEqualTo("free");

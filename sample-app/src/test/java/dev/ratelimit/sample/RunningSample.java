@@ -2,50 +2,43 @@ package dev.ratelimit.sample;
 
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.admin.RateLimitAdmin;
+import dev.ratelimit.test.RateLimitClock;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterEach;
+import java.time.temporal.ChronoUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.web.server.LocalServerPort;
-import org.springframework.context.annotation.Import;
-import org.springframework.test.context.DynamicPropertyRegistry;
-import org.springframework.test.context.DynamicPropertySource;
 
 /**
- * The sample on a port of its own, with its own limits, in an SQLite file, on a clock that tests move. All classes share
- * one; two days pass before each test, after which no limit and no penalty remembers anything.
+ * The sample on a port of its own, with its own limits, on a clock that tests move. All classes share one; {@code
+ * ratelimit-test} keeps counts in memory and empties them before each test.
  */
 @SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, properties = "ratelimit.store.deadline=10s")
-@Import(OnMovableClock.class)
 abstract class RunningSample {
 
     @LocalServerPort
     int port;
 
     @Autowired
-    MovableClock clock;
+    RateLimitClock clock;
 
     @Autowired
     RateLimitAdmin admin;
 
     Client sample;
 
-    @DynamicPropertySource
-    static void database(DynamicPropertyRegistry properties) {
-        properties.add("ratelimit.store.sqlite.path", OnMovableClock.Folder.TEMPORARY.database()::toString);
-    }
-
     @BeforeEach
-    void twoDaysPass() {
-        clock.move(Duration.ofDays(2));
+    void startInTheMorning() {
+        clock.set("2026-03-02T10:00:00Z");
         sample = new Client(port);
     }
 
-    @AfterEach
+    /** Stops the clock at the next whole second. */
     void stopClock() {
         clock.stop();
+        clock.set(clock.instant().truncatedTo(ChronoUnit.SECONDS).plusSeconds(1));
     }
 
     /** A new API key of the tier, as it is sent. */
@@ -55,6 +48,6 @@ abstract class RunningSample {
 
     /** Moves the clock. */
     void pass(Duration time) {
-        clock.move(time);
+        clock.advance(time);
     }
 }

@@ -3,27 +3,14 @@ package dev.ratelimit.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.sample.Client.Answer;
-import dev.ratelimit.store.sqlite.SqliteFile;
-import dev.ratelimit.upkeep.Upkeep;
-import java.sql.Connection;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
-import org.springframework.beans.factory.annotation.Autowired;
 
-/** The sixteen boxes of the testing checklist of the specification that the sample follows. */
+/** The boxes of the testing checklist of the specification that the sample follows; {@link CleanupTest} has the sixteenth. */
 class TestingChecklistTest extends RunningSample {
-
-    @Autowired
-    Upkeep upkeep;
-
-    @Autowired
-    SqliteFile file;
 
     /** Tries twice a second for a minute, and says how many passed. */
     private long passedInAMinute(Supplier<Answer> request) {
@@ -181,31 +168,6 @@ class TestingChecklistTest extends RunningSample {
         assertThat(Client.times(3, () -> sample.createCampaign("alice"))).containsExactly(201, 201, 429);
         assertThat(Client.times(3, () -> sample.uploadAvatar("alice"))).containsExactly(201, 201, 429);
         assertThat(sample.read("bob").status()).as("bob has his own").isEqualTo(200);
-    }
-
-    @Test
-    @DisplayName("Cleanup job removes stale buckets")
-    void cleanupJobRemovesStaleBuckets() throws SQLException {
-        sample.read("alice");
-        sample.post("alice");
-        pass(Duration.ofHours(2));
-        sample.read("bob");
-
-        upkeep.run();
-
-        assertThat(rowsOf("user:alice")).isZero();
-        assertThat(rowsOf("user:bob")).as("what is in use stays").isEqualTo(2);
-    }
-
-    /** Without the quota, which is kept as long as its month. */
-    private long rowsOf(String subject) throws SQLException {
-        try (Connection connection = file.dataSource().getConnection();
-                Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery("SELECT count(*) FROM rate_limits WHERE user_id = '" + subject
-                        + "' AND resource NOT LIKE 'quota:%'")) {
-            rows.next();
-            return rows.getLong(1);
-        }
     }
 
     @Test

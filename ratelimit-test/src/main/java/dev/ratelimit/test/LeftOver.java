@@ -1,0 +1,136 @@
+package dev.ratelimit.test;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.Limits;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Subject;
+import dev.ratelimit.gate.Subjects;
+import dev.ratelimit.policy.ApiKey;
+import dev.ratelimit.policy.Caller;
+import dev.ratelimit.policy.Quota;
+import dev.ratelimit.support.IpAddress;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import org.springframework.context.ApplicationContext;
+
+/** Uses a limit up, as far as {@link WithRateLimit} says, for every subject that the caller may count as. */
+final class LeftOver {
+
+    /** Of MockMvc, and of clients of a server on this machine. */
+    private static final List<String> THIS_MACHINE = List.of("127.0.0.1", "::1");
+
+    private final ApplicationContext context;
+    private final WithRateLimit annotation;
+    private final @Nullable Caller caller;
+
+    /**
+     * @param caller {@code null} in an application without rules
+     */
+    LeftOver(ApplicationContext context, WithRateLimit annotation, @Nullable Caller caller) {
+        this.context = context;
+        this.annotation = annotation;
+        this.caller = caller;
+    }
+
+    void leave() {
+        if (annotation.remaining() < 0) {
+            throw invalid("remaining is " + annotation.remaining() + "; write zero or more");
+        }
+        List<Limit> limits = limits();
+        for (Subject subject : subjects()) {
+            leave(subject, limits);
+        }
+    }
+
+    private List<Limit> limits() {
+        if (annotation.limit().equals(Quota.LIMIT) && caller != null) {
+            List<Limit> restricting = caller.quota().stream()
+                    .filter(limit -> limit.capacity() != Limit.UNRESTRICTED)
+                    .toList();
+            if (restricting.isEmpty()) {
+                throw invalid("the tier '" + caller.tier() + "' has no quota; set ratelimit.tiers.quotas."
+                        + caller.tier() + ", or add @WithTier with another tier");
+            }
+            return restricting;
+        }
+        Limits limits = context.getBean(Limits.class);
+        Limit limit = caller == null ? limits.find(annotation.limit()) : limits.find(annotation.limit(), caller.tier());
+        if (limit == null) {
+            throw invalid("there is no such limit; write one of " + String.join(", ", new TreeSet<>(limits.names())));
+        }
+        return List.of(limit);
+    }
+
+    private Set<Subject> subjects() {
+        if (!annotation.subject().isEmpty()) {
+            return Set.of(Subject.ofText(annotation.subject()));
+        }
+        Set<Subject> subjects = new LinkedHashSet<>();
+        String user = caller == null ? userWithoutRules() : caller.user();
+        if (user != null) {
+            subjects.add(Subject.user(user));
+        }
+        ApiKey key = caller == null ? null : caller.apiKey();
+        if (key != null) {
+            subjects.add(key.subject());
+        }
+        for (String written : annotation.address().isEmpty() ? THIS_MACHINE : List.of(annotation.address())) {
+            String client = client(written);
+            Subject address = Subject.ip(client);
+            subjects.add(address);
+            subjects.add((user == null ? address : Subject.user(user)).and("ip", client));
+        }
+        return subjects;
+    }
+
+    private @Nullable String userWithoutRules() {
+        return annotation.user().isEmpty() ? null : annotation.user();
+    }
+
+    private String client(String written) {
+        IpAddress address = IpAddress.parse(written);
+        if (address == null) {
+            throw invalid("address is '" + written + "'; write an address such as 203.0.113.7");
+        }
+        return context.getBeanProvider(Subjects.class)
+                .getIfAvailable(() -> new Subjects(Subjects.WHOLE_ADDRESS))
+                .client(address);
+    }
+
+    private void leave(Subject subject, List<Limit> limits) {
+        RateLimiter limiter = context.getBean(RateLimiter.class);
+        LimitRequest request = LimitRequest.NONE;
+        for (Limit limit : limits) {
+            request = request.and(subject, limit);
+        }
+        long left = limiter.peek(request).remaining();
+        if (left < annotation.remaining()) {
+            throw invalid("only " + left + " are left to " + subject + "; the limit allows "
+                    + limits.get(0).capacity() + " requests. Write a smaller number");
+        }
+        if (left == annotation.remaining()) {
+            return;
+        }
+        LimitRequest charge = LimitRequest.NONE;
+        for (Limit limit : limits) {
+            charge = charge.and(subject, limit).cost(left - annotation.remaining());
+        }
+        // Reserved, so that neither a lease nor a remembered denial answers, and never settled.
+        Decision decision = limiter.reserve(charge.recordedByCaller()).decision();
+        if (!decision.allowed()) {
+            throw invalid(subject + " could not be charged " + (left - annotation.remaining()) + ": "
+                    + Objects.toString(decision.outcome()));
+        }
+    }
+
+    private IllegalStateException invalid(String reason) {
+        return new IllegalStateException("@WithRateLimit(limit = \"" + annotation.limit() + "\", remaining = "
+                + annotation.remaining() + "): " + reason);
+    }
+}
