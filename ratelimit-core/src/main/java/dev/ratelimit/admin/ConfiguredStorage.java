@@ -1,5 +1,6 @@
 package dev.ratelimit.admin;
 
+import dev.ratelimit.Subject;
 import dev.ratelimit.policy.Accounts;
 import dev.ratelimit.policy.ApiKey;
 import dev.ratelimit.policy.PolicyConfiguration;
@@ -93,7 +94,16 @@ public final class ConfiguredStorage implements PolicyStorage {
     }
 
     @Override
+    public boolean notePenalty(Subject subject, String limit, String metadata) {
+        throw unchangeable();
+    }
+
+    @Override
     public <T> T change(Function<Transaction, T> work) {
-        throw new IllegalStateException("nothing can be changed: " + reason);
+        throw unchangeable();
+    }
+
+    private IllegalStateException unchangeable() {
+        return new IllegalStateException("nothing can be changed: " + reason);
     }
 }
