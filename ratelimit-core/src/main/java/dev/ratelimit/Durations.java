@@ -19,7 +19,7 @@ public final class Durations {
             "h", ChronoUnit.HOURS,
             "d", ChronoUnit.DAYS);
 
-    /** What to write if something is no time. */
+    /** The remedy for a text that is not a time. */
     static final String ADVICE = "write a time such as 500ms, 10s, 15m, 1h, 1d or PT15M";
 
     /** The longest time that can be counted in microseconds. */

@@ -21,7 +21,7 @@ final class ProbableMistakes implements ApplicationListener<ContextRefreshedEven
     @FunctionalInterface
     interface Finder {
 
-        /** What each mistake is, without a full stop. */
+        /** Describes each mistake, without a full stop. */
         List<String> find();
     }
 
