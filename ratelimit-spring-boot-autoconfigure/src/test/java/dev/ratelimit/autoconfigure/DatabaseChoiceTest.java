@@ -1,6 +1,7 @@
 package dev.ratelimit.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.ratelimit.Outcome;
@@ -32,7 +33,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.postgresql.ds.PGSimpleDataSource;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -369,6 +373,25 @@ class DatabaseChoiceTest {
         ApplicationContextRunner onH2 = application().withBean(DataSource.class, DatabaseChoiceTest::h2);
         assertThatStartFails(onH2, "the DataSource of your application leads to an unsupported database H2 ");
         assertThatStartFails(onH2.withPropertyValues("ratelimit.store.type=postgresql"), "unsupported database H2 ");
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class EverythingByDefault {}
+
+    /** As in many tests of applications: Spring Boot finds H2 on the class path, and starts it. */
+    @Test
+    void embeddedDatabaseStopsTheStartWithTheWaysOut(CapturedOutput output) {
+        SpringApplication spring = new SpringApplication(EverythingByDefault.class);
+        spring.setWebApplicationType(WebApplicationType.NONE);
+
+        assertThatThrownBy(() -> spring.run("--spring.flyway.enabled=false")).isInstanceOf(RuntimeException.class);
+
+        assertThat(output)
+                .contains(
+                        "APPLICATION FAILED TO START",
+                        "No database for rate limits: the DataSource of your application leads to an unsupported database H2 ",
+                        "In memory, as in tests: set ratelimit.store.type to memory.");
     }
 
     @Test
