@@ -171,7 +171,7 @@ class BuildsInStepTest {
         return Pattern.compile("include\\(\"([^\"]+)\"\\)")
                 .matcher(read("settings.gradle.kts"))
                 .results()
-                .map(include -> include.group(1))
+                .map(include -> include.group(1).replace(':', '/'))
                 .toList();
     }
 
