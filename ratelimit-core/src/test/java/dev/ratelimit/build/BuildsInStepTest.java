@@ -185,7 +185,7 @@ class BuildsInStepTest {
         return Pattern.compile("include\\(\"([^\"]+)\"\\)")
                 .matcher(read("settings.gradle.kts"))
                 .results()
-                .map(include -> include.group(1))
+                .map(include -> include.group(1).replace(':', '/'))
                 .toList();
     }
 

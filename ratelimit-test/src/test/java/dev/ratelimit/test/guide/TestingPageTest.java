@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Each example of docs/testing.md is part of a test of this module, which compiles and runs it. */
+/** Each example of docs/how-to/testing.md is part of a test of this module, which compiles and runs it. */
 class TestingPageTest {
 
     private static final Path TESTS = Path.of("src/test/java");
@@ -26,7 +26,7 @@ class TestingPageTest {
                     .map(TestingPageTest::compact)
                     .toList();
         }
-        List<String> examples = EXAMPLE.matcher(Files.readString(Path.of("../docs/testing.md")))
+        List<String> examples = EXAMPLE.matcher(Files.readString(Path.of("../docs/how-to/testing.md")))
                 .results()
                 .map(MatchResult::group)
                 .toList();

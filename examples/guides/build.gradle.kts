@@ -1,0 +1,14 @@
+plugins {
+    java
+}
+
+dependencies {
+    implementation(project(":ratelimit-spring-boot-starter"))
+    implementation("org.springframework.boot:spring-boot-starter-webmvc")
+    runtimeOnly("org.postgresql:postgresql")
+
+    testImplementation("org.springframework.boot:spring-boot-starter-webmvc-test")
+    testImplementation(project(":ratelimit-test-postgres"))
+    testImplementation("org.jetbrains.kotlin:kotlin-compiler-embeddable")
+    testImplementation("org.jetbrains.kotlin:kotlin-reflect")
+}

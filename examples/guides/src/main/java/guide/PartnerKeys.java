@@ -1,0 +1,29 @@
+package guide;
+
+// region keys
+import dev.ratelimit.admin.KeyAdmin;
+import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.RateLimitAdmin;
+import org.springframework.stereotype.Service;
+
+@Service
+class PartnerKeys {
+
+    private final RateLimitAdmin admin;
+
+    PartnerKeys(RateLimitAdmin admin) {
+        this.admin = admin;
+    }
+
+    /** Returns the secret, which nobody can read again. */
+    String issue(String partner, String createdBy) {
+        KeyAdmin.IssuedKey key =
+                admin.keys().create(NewKey.of(partner + " API", partner).tier("premium"), createdBy);
+        return key.secret();
+    }
+
+    void revoke(String id, String revokedBy) {
+        admin.keys().revoke(id, revokedBy);
+    }
+}
+// endregion
