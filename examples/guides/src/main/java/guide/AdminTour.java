@@ -30,8 +30,7 @@ final class AdminTour {
                         Map.of("algorithm", "token-bucket", "burst", "50", "refill", "10/s"),
                         Change.by("ops").until(launchEnds).because("launch day"));
         // only one property; the others come from the configuration
-        admin.limits()
-                .set("api", Map.of("max-requests", "50"), Change.by("ops").noting(Map.of("ticket", "OPS-7")));
+        admin.limits().set("api", Map.of("max-requests", "50"), Change.by("ops").noting(Map.of("ticket", "OPS-7")));
         admin.limits().history("api"); // every version: content, author, time, reason
         admin.limits().rollback("api", 1, Change.by("ops"));
         admin.limits().remove("api", Change.by("ops")); // the configuration applies again

@@ -124,8 +124,7 @@ class ClientsTest {
         assertThatThrownBy(() -> assertThatRequest(mvc.get().uri("/goods")).hasRemaining(3))
                 .hasMessageContaining("expected 3 remaining requests, but 4 remain");
         assertThatThrownBy(() -> assertThatRequest(mvc.get().uri("/goods")).hasRetryAfter("42s"))
-                .hasMessageContaining(
-                        "expected Retry-After to be 42s, but was answered 200 without that header");
+                .hasMessageContaining("expected Retry-After to be 42s, but was answered 200 without that header");
         assertThatRequest(mvc.get().uri("/goods")).isLimitedAfter(3);
         assertThatThrownBy(() -> assertThatRequest(mvc.get().uri("/goods")).hasRetryAfter("42s"))
                 .hasMessageContaining("expected Retry-After to be 42s, but it is 1m");
