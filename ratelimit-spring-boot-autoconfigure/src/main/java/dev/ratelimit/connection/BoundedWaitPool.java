@@ -42,6 +42,7 @@ final class BoundedWaitPool extends HikariDataSource implements LimiterConnectio
     private BoundedWaitPool(HikariConfig config, ReconnectingDataSource database) {
         super(over(database, config));
         this.database = database;
+        database.keepTrying();
     }
 
     private static HikariConfig over(ReconnectingDataSource database, HikariConfig config) {
@@ -53,7 +54,6 @@ final class BoundedWaitPool extends HikariDataSource implements LimiterConnectio
     @Override
     public void setDeadline(Duration time) {
         deadline = time;
-        database.keepTrying();
     }
 
     @Override
