@@ -47,6 +47,8 @@ final class ReconnectingDataSource implements DataSource {
     /** The class of SQL states for credentials that are refused. */
     private static final String INVALID_AUTHORIZATION = "28";
 
+    private static final String NO_ANSWER = "the database does not answer";
+
     private static final ThreadFactory THREADS = DaemonThreads.named("ratelimit-connect");
 
     private final DataSource database;
@@ -94,11 +96,26 @@ final class ReconnectingDataSource implements DataSource {
         keepsTrying = true;
     }
 
-    /** In the same way as HikariCP connects. */
-    Connection connect(Credentials credentials) throws SQLException {
-        return credentials.getUsername() == null
-                ? getConnection()
-                : getConnection(credentials.getUsername(), credentials.getPassword());
+    /** Connects once, in the same way as HikariCP does, but never waits longer than that. */
+    Connection connect(Credentials credentials, Duration longest) throws SQLException {
+        return open(() -> {
+            CompletableFuture<Connection> opened = new CompletableFuture<>();
+            try {
+                CompletableFuture<@Nullable Void> attempt = start(
+                        () -> credentials.getUsername() == null
+                                ? database.getConnection()
+                                : database.getConnection(credentials.getUsername(), credentials.getPassword()),
+                        opened);
+                Object unused = attempt.get(longest.toMillis(), TimeUnit.MILLISECONDS);
+                return opened.get();
+            } catch (TimeoutException e) {
+                throw new SQLTransientConnectionException(NO_ANSWER, e);
+            } catch (ExecutionException e) {
+                throw e.getCause() instanceof SQLException failure ? failure : e;
+            } finally {
+                opened.cancel(false);
+            }
+        });
     }
 
     @Override
@@ -136,7 +153,7 @@ final class ReconnectingDataSource implements DataSource {
                     lastFailure = null;
                     return opened.get();
                 } catch (TimeoutException e) {
-                    lastFailure = "the database does not answer";
+                    lastFailure = NO_ANSWER;
                 } catch (ExecutionException e) {
                     Throwable failure = Objects.requireNonNull(e.getCause());
                     lastFailure = failure.getMessage();

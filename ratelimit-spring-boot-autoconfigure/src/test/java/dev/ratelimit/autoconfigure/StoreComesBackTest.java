@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.util.Credentials;
 import dev.ratelimit.Decision;
 import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.Limit;
@@ -151,6 +152,20 @@ class StoreComesBackTest {
 
         assertThatThrownBy(() -> new ReconnectingDataSource(driver).getConnection())
                 .isInstanceOf(SQLException.class);
+    }
+
+    @Test
+    void silentDatabaseDoesNotKeepTheStartForEver() throws Exception {
+        try (Wire wire = new Wire()) {
+            PGSimpleDataSource driver = new PGSimpleDataSource();
+            driver.setURL(wire.jdbcUrl());
+            wire.fallSilent();
+
+            assertThatThrownBy(() -> new ReconnectingDataSource(driver)
+                            .connect(Credentials.of(null, null), Duration.ofMillis(300)))
+                    .isInstanceOf(SQLException.class)
+                    .hasMessage("the database does not answer");
+        }
     }
 
     @Test
