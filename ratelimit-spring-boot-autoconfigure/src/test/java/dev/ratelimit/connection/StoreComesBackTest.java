@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -82,8 +82,7 @@ class StoreComesBackTest {
                 Schema.migrate(pool, SCHEMA);
                 Duration deadline = Duration.ofMillis(100);
                 pool.setDeadline(deadline);
-                Watched store = new Watched(
-                        new PooledLimitStore(new PostgresLimitStore(pool, SCHEMA).withDeadline(deadline), pool));
+                Watched store = new Watched(new PostgresLimitStore(pool, SCHEMA).withDeadline(deadline));
                 try (StoreRateLimiter limiter =
                         StoreRateLimiter.builder(store, Limits.of(CALLS)).build()) {
                     askUntil(limiter, Outcome.ALLOWED);

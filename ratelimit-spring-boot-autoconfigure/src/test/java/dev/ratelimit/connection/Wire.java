@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.connection;
 
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.io.IOException;
