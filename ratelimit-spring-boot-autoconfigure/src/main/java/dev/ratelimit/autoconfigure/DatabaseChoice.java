@@ -88,7 +88,9 @@ final class DatabaseChoice {
         String url = settings.url();
         if (url != null) {
             return new PostgresDatabase(
-                    new PostgresSource.Address(url, settings.username(), settings.password()), settings, store.migrate());
+                    new PostgresSource.Address(url, settings.username(), settings.password()),
+                    settings,
+                    store.migrate());
         }
         DataSource dataSource = application.get();
         if (dataSource == null) {
