@@ -130,7 +130,7 @@ public record Limit(
 
     /** A looser limit of another name: so many times as much in the same time, without penalties and least intervals. */
     public Limit times(int factor, String other) {
-        return new Limit(other, algorithm.times(factor), cost, Duration.ZERO, Penalties.NONE);
+        return new Limit(other, algorithm.times(factor), cost, Duration.ZERO, Penalties.NONE, retryAfter, Lease.NONE, null);
     }
 
     /** The share of one instance of so many, under the same name. */

@@ -1,5 +1,6 @@
 package dev.ratelimit.admin;
 
+import dev.ratelimit.Subject;
 import dev.ratelimit.policy.Accounts;
 import dev.ratelimit.policy.ApiKey;
 import dev.ratelimit.policy.PolicyConfiguration;
@@ -90,6 +91,11 @@ public final class ConfiguredStorage implements PolicyStorage {
     @Override
     public List<PenaltyAdmin.Penalty> penalties() {
         return List.of();
+    }
+
+    @Override
+    public boolean notePenalty(Subject subject, String limit, String metadata) {
+        throw new IllegalStateException("nothing can be changed: " + reason);
     }
 
     @Override
