@@ -5,10 +5,8 @@ plugins {
 dependencies {
     api("org.jspecify:jspecify")
     implementation("org.slf4j:slf4j-api")
-    implementation("org.flywaydb:flyway-core")
 
     compileOnly("org.checkerframework:checker-qual:3.55.1")
-    compileOnly("org.flywaydb:flyway-database-postgresql")
     compileOnly("org.postgresql:postgresql")
     compileOnly("org.springframework:spring-jdbc")
     compileOnly("org.springframework:spring-tx")
@@ -16,7 +14,6 @@ dependencies {
     compileOnly("org.xerial:sqlite-jdbc")
 
     testImplementation("org.checkerframework:checker-qual:3.55.1")
-    testImplementation("org.flywaydb:flyway-database-postgresql")
     testImplementation("org.postgresql:postgresql")
     testImplementation("org.springframework:spring-jdbc")
     testImplementation("org.springframework:spring-tx")
@@ -29,5 +26,6 @@ dependencies {
     testImplementation("com.tngtech.archunit:archunit-junit5:1.5.0")
     testImplementation("com.zaxxer:HikariCP")
     testImplementation("ch.qos.logback:logback-classic")
+    testImplementation("org.flywaydb:flyway-database-postgresql")
     testImplementation(project(":ratelimit-test-postgres"))
 }

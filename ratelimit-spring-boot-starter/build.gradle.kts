@@ -6,7 +6,6 @@ dependencies {
     api(project(":ratelimit-spring-boot-autoconfigure"))
     api("org.springframework.boot:spring-boot-starter")
     runtimeOnly("com.zaxxer:HikariCP")
-    runtimeOnly("org.flywaydb:flyway-database-postgresql")
     runtimeOnly("org.springframework:spring-jdbc")
     runtimeOnly("org.xerial:sqlite-jdbc")
 }

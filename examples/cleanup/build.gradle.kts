@@ -10,7 +10,6 @@ dependencies {
     implementation(project(":ratelimit-core"))
     implementation("org.xerial:sqlite-jdbc")
     implementation("org.postgresql:postgresql")
-    implementation("org.flywaydb:flyway-database-postgresql")
     runtimeOnly("org.slf4j:slf4j-simple")
 
     testImplementation("org.junit.jupiter:junit-jupiter")

@@ -79,7 +79,7 @@ class ArchitectureTest {
             Map.entry(POSTGRESQL, List.of(ROOT, ALGORITHM, STORE, JDBC, LOGGING)),
             Map.entry(ENGINE, List.of(ROOT, ALGORITHM, STORE, LOGGING)),
             Map.entry(UPKEEP, List.of(ROOT, STORE, LOGGING)),
-            Map.entry(SCHEMA, List.of(JDBC, SQLITE, POSTGRESQL, "org.flywaydb.core", "org.flywaydb.core.api..")),
+            Map.entry(SCHEMA, List.of(STORE, JDBC, SQLITE, POSTGRESQL)),
             Map.entry(
                     POLICY,
                     List.of(
@@ -188,20 +188,12 @@ class ArchitectureTest {
                             && !type.getSimpleName().equals("CountingAlgorithm")));
 
     @ArchTest
-    static final ArchRule onlyStoresAndDataSpeakSql = noClasses()
-            .that()
-            .resideOutsideOfPackages(JDBC, SQLITE, POSTGRESQL, DATA)
-            .should()
-            .dependOnClassesThat()
-            .resideInAPackage("java.sql");
-
-    @ArchTest
-    static final ArchRule onlyStoresSchemaAndDataKnowDataSources = noClasses()
+    static final ArchRule onlyStoresSchemaAndDataSpeakSql = noClasses()
             .that()
             .resideOutsideOfPackages(JDBC, SQLITE, POSTGRESQL, SCHEMA, DATA)
             .should()
             .dependOnClassesThat()
-            .resideInAPackage("javax.sql");
+            .resideInAnyPackage("java.sql", "javax.sql");
 
     @ArchTest
     static void everyPackageIsNullMarked(JavaClasses classes) {

@@ -93,8 +93,13 @@ public final class PolicyDatabase {
      * @param dataSource {@link StoredPolicies} may hold one of its connections all the time, to listen for changes
      */
     public static PolicyDatabase postgres(DataSource dataSource, String schema) {
-        String name = PostgresLimitStore.requireSchema(schema);
         DatabaseProduct.requirePostgres(dataSource, "policies");
+        return postgresLater(dataSource, schema);
+    }
+
+    /** The same without a look at the database, which may be unavailable: see {@link StoredPolicies#later}. */
+    public static PolicyDatabase postgresLater(DataSource dataSource, String schema) {
+        String name = PostgresLimitStore.requireSchema(schema);
         return new PolicyDatabase(
                 "the PostgreSQL schema " + name,
                 dataSource,

@@ -47,7 +47,8 @@ import org.springframework.dao.DataAccessException;
  * answered from memory. Safe for use by many threads.
  *
  * <ol>
- *   <li>Everything is read at startup. If that fails, so does the startup.
+ *   <li>Everything is read at startup. If that fails, so does the startup. Those of {@link #later} are read as soon as the
+ *       database is available; until then the configuration applies.
  *   <li>A thread reads the change feed in every poll interval, and on PostgreSQL also after each notification.
  *   <li>The feed is read from the last change that was seen. If that entry is gone, changes may have been missed, and
  *       everything is read again. The same is done after very many changes. Otherwise only the changed rows are read.
@@ -62,6 +63,9 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     private static final Duration USES_ARE_WRITTEN = Duration.ofSeconds(10);
     private static final long SHORTEST_WAIT = 1_000;
     private static final Duration END_IS_AWAITED = Duration.ofSeconds(5);
+
+    /** How often to retry at least, however long the poll interval is. */
+    private static final Duration RETRY = Duration.ofSeconds(1);
 
     /** After more changes everything is read: a statement cannot hold any number of names. */
     private static final int MOST_READ_BY_NAME = 1_000;
@@ -105,8 +109,9 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
 
     private final Semaphore wake = new Semaphore(0);
     private final Thread poller;
-    private final @Nullable PostgresNotifications notifications;
+    private volatile @Nullable PostgresNotifications notifications;
     private volatile boolean closed;
+    private boolean started;
     private boolean failing;
     private long polledAt = System.nanoTime();
     private long usesWrittenAt = System.nanoTime();
@@ -120,6 +125,21 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
      */
     public StoredPolicies(
             PolicyDatabase database, PolicyDatabase counting, PolicyConfiguration configuration, Options options) {
+        this(database, counting, configuration, options, true);
+    }
+
+    /** Those of a database that is unavailable at startup, or has no tables yet. */
+    public static StoredPolicies later(
+            PolicyDatabase database, PolicyDatabase counting, PolicyConfiguration configuration, Options options) {
+        return new StoredPolicies(database, counting, configuration, options, false);
+    }
+
+    private StoredPolicies(
+            PolicyDatabase database,
+            PolicyDatabase counting,
+            PolicyConfiguration configuration,
+            Options options,
+            boolean atOnce) {
         this.database = database;
         this.counting = counting;
         this.configuration = configuration;
@@ -129,13 +149,32 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
         this.keys = new StoredKeys(database, options.clock());
         this.transaction = new StoredTransaction(database, options.clock());
         this.effective = EffectivePolicy.of(configuration, Versions.NONE, now());
-        readAll();
+        if (atOnce) {
+            readAll();
+            started();
+        }
         this.poller = DaemonThreads.named("ratelimit-changes").newThread(this::poll);
         poller.start();
+    }
+
+    /** After everything was read for the first time. */
+    private void started() {
+        started = true;
         String schema = database.schema();
-        this.notifications = schema != null && options.listen()
-                ? PostgresNotifications.start(database.dataSource(), schema, wake::release)
-                : null;
+        if (schema != null && options.listen()) {
+            notifications = PostgresNotifications.start(database.dataSource(), schema, wake::release);
+        }
+    }
+
+    /** Reads everything for the first time. It fails quietly: the unavailable store is reported elsewhere. */
+    private void startLater() {
+        try {
+            readAll();
+            listeners.tell(ChangeListener::policyChanged);
+            started();
+        } catch (RuntimeException e) {
+            log.debug("Could not read limits and rules from {} yet; retrying", database, e);
+        }
     }
 
     /** The limits in force. */
@@ -307,15 +346,17 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
             } catch (InterruptedException e) {
                 break;
             }
-            if (!closed) {
+            if (!closed && started) {
                 keepUp(woken);
+            } else if (!closed) {
+                startLater();
             }
         }
     }
 
     /** The time to the next poll, write of uses or expiry, in microseconds. */
     private long untilNext() {
-        long wait = Math.min(Micros.of(options.pollInterval()), Micros.of(USES_ARE_WRITTEN));
+        long wait = Math.min(Micros.of(options.pollInterval()), Micros.of(started ? USES_ARE_WRITTEN : RETRY));
         Instant expiry = effective.nextExpiry();
         return expiry.equals(Instant.MAX)
                 ? wait
@@ -359,14 +400,15 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        if (notifications != null) {
-            notifications.close();
-        }
         wake.release();
         try {
             poller.join(END_IS_AWAITED.toMillis());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+        PostgresNotifications listening = notifications;
+        if (listening != null) {
+            listening.close();
         }
         try {
             keys.writeUses();

@@ -3,6 +3,7 @@ package dev.ratelimit.engine;
 import dev.ratelimit.Outcome;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,13 +17,14 @@ final class Breaker {
 
     private final long intervalNanos;
     private final long silenceNanos;
+    private final LongSupplier nanoTime;
 
-    /** When the next request is let through, in the time of {@link System#nanoTime()}; or {@link #CLOSED}. */
+    /** When the next request is let through, in the time of the clock; or {@link #CLOSED}. */
     private final AtomicLong nextTry = new AtomicLong(CLOSED);
 
     private volatile @Nullable UndecidedException lastFailure;
 
-    private volatile long lastSuccess = System.nanoTime();
+    private volatile long lastSuccess;
 
     /** When the store failed for the first time since it last answered anybody; or {@link #CLOSED}. */
     private final AtomicLong failingSince = new AtomicLong(CLOSED);
@@ -32,8 +34,14 @@ final class Breaker {
      * @param silence for how long it must have failed, without an answer to anybody
      */
     Breaker(Duration interval, Duration silence) {
+        this(interval, silence, System::nanoTime);
+    }
+
+    Breaker(Duration interval, Duration silence, LongSupplier nanoTime) {
         this.intervalNanos = interval.toNanos();
         this.silenceNanos = silence.toNanos();
+        this.nanoTime = nanoTime;
+        this.lastSuccess = nanoTime.getAsLong();
     }
 
     /** Returns if the store may be asked; else throws the last failure. */
@@ -42,7 +50,7 @@ final class Breaker {
         if (next == CLOSED) {
             return;
         }
-        long now = System.nanoTime();
+        long now = nanoTime.getAsLong();
         if (now - next >= 0 && nextTry.compareAndSet(next, opened(now))) {
             return;
         }
@@ -55,11 +63,11 @@ final class Breaker {
     /** Whether requests are spared the wait now. */
     boolean isOpen() {
         long next = nextTry.get();
-        return next != CLOSED && System.nanoTime() - next < 0;
+        return next != CLOSED && nanoTime.getAsLong() - next < 0;
     }
 
     void succeeded() {
-        lastSuccess = System.nanoTime();
+        lastSuccess = nanoTime.getAsLong();
         if (failingSince.get() != CLOSED) {
             failingSince.set(CLOSED);
         }
@@ -77,7 +85,7 @@ final class Breaker {
         if (failure.outcome() != Outcome.FAILED) {
             return;
         }
-        long now = System.nanoTime();
+        long now = nanoTime.getAsLong();
         long success = lastSuccess;
         failingSince.compareAndSet(CLOSED, askedAt - success > 0 ? askedAt : success);
         long since = failingSince.get();

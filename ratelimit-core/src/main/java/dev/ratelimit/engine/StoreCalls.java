@@ -17,8 +17,11 @@ import org.jspecify.annotations.Nullable;
 /** Asks the store within a deadline: through the breaker, and in groups. */
 final class StoreCalls {
 
-    /** How long a store that has failed is left alone before it is asked again. */
-    private static final Duration BREAK = Duration.ofSeconds(1);
+    /**
+     * How long a store that has failed is left alone before it is asked again. A store that is back is used within a
+     * second: after this time, and the time that one request waits in vain because a connection is not open yet.
+     */
+    static final Duration BREAK = Duration.ofMillis(500);
 
     private final GroupQueue queue;
     private final Breaker breaker;

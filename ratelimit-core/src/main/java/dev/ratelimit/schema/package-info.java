@@ -1,6 +1,4 @@
-/**
- * The tables: migrations of both dialects, run by a Flyway instance of our own with a history table of our own.
- */
+/** The tables: scripts for both databases, and what runs them in one transaction with a history table of our own. */
 @NullMarked
 package dev.ratelimit.schema;
 

@@ -24,8 +24,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class BreakerTest {
 
@@ -71,6 +74,37 @@ class BreakerTest {
         });
 
         assertThatThrownBy(breaker::check).isSameAs(FAILED);
+    }
+
+    /** One request each half second tries, so a store that is back is asked at most half a second later. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 5, 12, 20, 3_600})
+    void storeIsTriedTwiceASecondHoweverLongItIsAway(long seconds) throws Exception {
+        AtomicLong nanos = new AtomicLong(42);
+        Breaker breaker = new Breaker(StoreCalls.BREAK, Duration.ofMillis(100), nanos::get);
+        breaker.failed(FAILED, nanos.get());
+        long longest = 0;
+        long lastTry = nanos.get();
+        for (long end = nanos.get() + TimeUnit.SECONDS.toNanos(seconds); nanos.get() < end; ) {
+            nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(10));
+            if (isAsked(breaker)) {
+                longest = Math.max(longest, nanos.get() - lastTry);
+                lastTry = nanos.get();
+                breaker.failed(FAILED, nanos.get());
+            }
+        }
+
+        assertThat(Duration.ofNanos(longest)).isBetween(Duration.ofMillis(100), Duration.ofMillis(510));
+        assertThat(Duration.ofNanos(nanos.get() - lastTry)).isLessThanOrEqualTo(Duration.ofMillis(510));
+    }
+
+    private static boolean isAsked(Breaker breaker) {
+        try {
+            breaker.check();
+            return true;
+        } catch (UndecidedException e) {
+            return false;
+        }
     }
 
     @Test

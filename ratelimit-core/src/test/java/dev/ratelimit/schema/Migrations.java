@@ -19,8 +19,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
-import org.flywaydb.core.Flyway;
-import org.flywaydb.core.api.configuration.FluentConfiguration;
 
 /** Queries about migrations for the tests of both databases. */
 final class Migrations {
@@ -51,14 +49,13 @@ final class Migrations {
         return known.get(known.size() - 1);
     }
 
-    /** A Flyway as the library configures its own. */
-    static FluentConfiguration flywayLikeOurs(DataSource dataSource, String dialect) {
-        return Flyway.configure()
-                .dataSource(dataSource)
-                .locations("classpath:dev/ratelimit/schema/" + dialect)
-                .table(Schema.HISTORY_TABLE)
-                .baselineOnMigrate(true)
-                .baselineVersion("0");
+    /** Ours, and one that follows. */
+    static Scripts withNext(String dialect, String next) {
+        return new Scripts(
+                "dev/ratelimit/schema/",
+                List.of(
+                        new Scripts.Script(1, dialect + "/V1__rate_limits.sql"),
+                        new Scripts.Script(2, "next/" + next)));
     }
 
     /** The first column of each row. */

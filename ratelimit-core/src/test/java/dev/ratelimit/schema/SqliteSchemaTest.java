@@ -46,9 +46,7 @@ class SqliteSchemaTest {
     }
 
     private List<String> appliedVersions() {
-        return query(
-                dataSource,
-                "SELECT version FROM ratelimit_schema_history WHERE type = 'SQL' AND success = 1 ORDER BY installed_rank");
+        return query(dataSource, "SELECT version FROM ratelimit_schema_history ORDER BY version");
     }
 
     private void assertCurrent() {
@@ -59,8 +57,7 @@ class SqliteSchemaTest {
     private List<String> contents() {
         return query(dataSource, """
                 SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM sqlite_schema
-                UNION ALL SELECT 'history ' || installed_rank || version || installed_on || success
-                FROM ratelimit_schema_history
+                UNION ALL SELECT 'history ' || version || script || applied_at FROM ratelimit_schema_history
                 """);
     }
 
@@ -89,12 +86,53 @@ class SqliteSchemaTest {
 
     @Test
     void anOlderSchemaIsMigrated() {
-        Migrations.flywayLikeOurs(dataSource, DIALECT).load().baseline();
-        assertThat(appliedVersions()).isEmpty();
-
         Schema.migrate(file);
+        execute(dataSource, "INSERT INTO user_quotas (user_id, tier) VALUES ('alice', 'premium')");
 
+        new SqliteSchema(file, Migrations.withNext(DIALECT, "V2__sqlite.sql")).migrate();
+
+        assertThat(appliedVersions()).containsExactly("1", "2");
+        assertThat(query(dataSource, "SELECT tier FROM user_quotas")).containsExactly("premium");
+        assertThat(query(dataSource, "SELECT name FROM pragma_table_info('rate_limits')"))
+                .contains("note");
+    }
+
+    @Test
+    void aMigrationThatFailsChangesNothing() {
+        Schema.migrate(file);
+        List<String> before = contents();
+
+        assertThatThrownBy(() -> new SqliteSchema(file, Migrations.withNext(DIALECT, "V2__sqlite_fails.sql")).migrate())
+                .isInstanceOf(SchemaException.class)
+                .hasMessageContaining("no such table: nowhere");
+
+        assertThat(contents()).isEqualTo(before);
+        Schema.migrate(file);
         assertCurrent();
+    }
+
+    @Test
+    void withoutTheRightToMigrateAMissingFileIsNotCreated() {
+        assertThatThrownBy(() -> Schema.require(file))
+                .isInstanceOf(SchemaException.class)
+                .hasMessage("the SQLite file " + file.path() + " does not exist");
+        assertThat(file.path()).doesNotExist();
+    }
+
+    @Test
+    void withoutTheRightToMigrateMissingAndOlderTablesAreSaid() {
+        execute(dataSource, "CREATE TABLE campaigns (id INTEGER)");
+        assertThatThrownBy(() -> Schema.require(file))
+                .isInstanceOf(SchemaException.class)
+                .hasMessage("the SQLite file " + file.path() + " has no tables of rate limits; run"
+                        + " dev/ratelimit/schema/sqlite/V1__rate_limits.sql of the ratelimit-core jar");
+        Schema.migrate(file);
+        Schema.require(file);
+
+        assertThatThrownBy(() -> new SqliteSchema(file, Migrations.withNext(DIALECT, "V2__sqlite.sql")).require())
+                .isInstanceOf(SchemaException.class)
+                .hasMessage("the SQLite file " + file.path()
+                        + " is at version 1; run dev/ratelimit/schema/next/V2__sqlite.sql of the ratelimit-core jar");
     }
 
     @Test
@@ -177,10 +215,8 @@ class SqliteSchemaTest {
     private void insertHistory(int version) {
         execute(
                 dataSource,
-                "INSERT INTO ratelimit_schema_history(installed_rank, version, description, type, script, checksum,"
-                        + " installed_by, installed_on, execution_time, success) VALUES (" + version + ", '" + version
-                        + "', 'from the future', 'SQL', 'V" + version + "__from_the_future.sql', 1, '',"
-                        + " '2030-01-01 00:00:00', 1, 1)");
+                "INSERT INTO ratelimit_schema_history (version, script) VALUES (" + version + ", 'V" + version
+                        + "__from_the_future.sql')");
     }
 
     @Test

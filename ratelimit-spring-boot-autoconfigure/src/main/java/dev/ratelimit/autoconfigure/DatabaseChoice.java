@@ -3,19 +3,24 @@ package dev.ratelimit.autoconfigure;
 import dev.ratelimit.autoconfigure.RateLimitProperties.PolicyStore;
 import dev.ratelimit.autoconfigure.RateLimitProperties.Postgresql;
 import dev.ratelimit.connection.ApplicationDataSource;
+import dev.ratelimit.connection.MissingDriverException;
 import dev.ratelimit.connection.PostgresSource;
+import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import java.nio.file.Path;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
 
 /**
  * Chooses where counts, limits and rules are kept. A file is chosen by itself only where that cannot surprise: without any database of the application, or
  * beside one that is a file, too. In all other cases instances that seem to share a database would count by themselves.
  */
 final class DatabaseChoice {
+
+    private static final String SQLITE_DRIVER = "org.sqlite.SQLiteDataSource";
 
     private final boolean enabled;
     private final RateLimitProperties.Store store;
@@ -74,7 +79,8 @@ final class DatabaseChoice {
         DataSource dataSource = application.get();
         return dataSource == null || ApplicationDataSource.product(dataSource) == DatabaseProduct.SQLITE
                 ? sqlite(defaultFile.get())
-                : new PostgresDatabase(new PostgresSource.Application(dataSource), store.postgresql());
+                : new PostgresDatabase(
+                        new PostgresSource.Application(dataSource), store.postgresql(), store.migrate());
     }
 
     private PostgresDatabase postgres() {
@@ -82,7 +88,9 @@ final class DatabaseChoice {
         String url = settings.url();
         if (url != null) {
             return new PostgresDatabase(
-                    new PostgresSource.Address(url, settings.username(), settings.password()), settings);
+                    new PostgresSource.Address(url, settings.username(), settings.password()),
+                    settings,
+                    store.migrate());
         }
         DataSource dataSource = application.get();
         if (dataSource == null) {
@@ -92,7 +100,7 @@ final class DatabaseChoice {
                     "write the JDBC URL of the database, such as jdbc:postgresql://localhost/app:"
                             + " the application has no DataSource");
         }
-        return new PostgresDatabase(new PostgresSource.Application(dataSource), settings);
+        return new PostgresDatabase(new PostgresSource.Application(dataSource), settings, store.migrate());
     }
 
     private StateDatabase sqlite() {
@@ -100,8 +108,12 @@ final class DatabaseChoice {
     }
 
     private StateDatabase sqlite(Path path) {
+        if (!ClassUtils.isPresent(SQLITE_DRIVER, null)) {
+            throw new MissingDriverException("jdbc:sqlite", new ClassNotFoundException(SQLITE_DRIVER));
+        }
+        SqliteFile file = SqliteFile.at(path).synchronous(store.sqlite().synchronous());
         return new StateDatabase.Sqlite(
-                SqliteFile.at(path).synchronous(store.sqlite().synchronous()));
+                store.migrate() ? file.createdAgainBy(Schema::migrate) : file, store.migrate());
     }
 
     private void refuseUserWithoutUrl() {

@@ -2,10 +2,11 @@ package dev.ratelimit.autoconfigure;
 
 import dev.ratelimit.connection.LimiterConnections;
 import dev.ratelimit.data.PolicyDatabase;
-import dev.ratelimit.schema.Schema;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The connections for reading and changing limits, rules, quotas and API keys. Decisions have their own, so that
@@ -13,10 +14,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class PolicyConnections implements AutoCloseable {
 
+    private static final Logger log = LoggerFactory.getLogger(PolicyConnections.class);
+
     /** One to listen for changes, one to read them, one to make them. */
     private static final int MOST = 3;
 
-    private final List<LimiterConnections> opened = new ArrayList<>();
+    private final List<AutoCloseable> opened = new ArrayList<>();
+    private final boolean available;
     private final StateDatabase policies;
     private final PolicyDatabase database;
     private final PolicyDatabase counting;
@@ -24,9 +28,11 @@ final class PolicyConnections implements AutoCloseable {
     /**
      * @param policies the database of the limits and rules
      * @param counts the database of the counts, whose schema is up to date; {@code null} if it is not known
+     * @param available whether that database is; otherwise nothing waits for it
      */
-    PolicyConnections(StateDatabase policies, @Nullable StateDatabase counts) {
+    PolicyConnections(StateDatabase policies, @Nullable StateDatabase counts, boolean available) {
         this.policies = policies;
+        this.available = available;
         boolean apart = policies != counts;
         try {
             this.database = connect(policies, apart, "ratelimit-policies", 1, MOST);
@@ -42,12 +48,17 @@ final class PolicyConnections implements AutoCloseable {
     private PolicyDatabase connect(StateDatabase to, boolean migrate, String pool, int idle, int most) {
         if (to instanceof StateDatabase.Sqlite sqlite) {
             if (migrate) {
-                Schema.migrate(sqlite.file());
+                sqlite.migrate();
             }
             return PolicyDatabase.sqlite(sqlite.file());
         }
         if (!(to instanceof PostgresDatabase postgres)) {
             throw new IllegalStateException("limits and rules are not stored in memory");
+        }
+        if (!migrate && !available) {
+            LaterConnections later = new LaterConnections(() -> postgres.open(pool, idle, most));
+            opened.add(later);
+            return PolicyDatabase.postgresLater(later, postgres.settings().schema());
         }
         LimiterConnections connections = postgres.open(pool, idle, most);
         opened.add(connections);
@@ -70,11 +81,18 @@ final class PolicyConnections implements AutoCloseable {
     boolean canListen() {
         return policies instanceof PostgresDatabase postgres
                 && !postgres.isTransactionPooled()
-                && opened.get(0).mayBeHeld();
+                && opened.get(0) instanceof LimiterConnections connections
+                && connections.mayBeHeld();
     }
 
     @Override
     public void close() {
-        opened.forEach(LimiterConnections::close);
+        for (AutoCloseable connections : opened) {
+            try {
+                connections.close();
+            } catch (Exception e) {
+                log.debug("Ignoring a failure to close connections", e);
+            }
+        }
     }
 }

@@ -3,7 +3,6 @@ package dev.ratelimit.autoconfigure;
 import dev.ratelimit.autoconfigure.RateLimitProperties.Pooler;
 import dev.ratelimit.autoconfigure.RateLimitProperties.Postgresql;
 import dev.ratelimit.connection.LimiterConnections;
-import dev.ratelimit.connection.OneTransaction;
 import dev.ratelimit.connection.PostgresSource;
 import dev.ratelimit.connection.TransactionPooler;
 import dev.ratelimit.connection.UnusableDataSourceException;
@@ -23,11 +22,16 @@ final class PostgresDatabase implements StateDatabase {
 
     private final PostgresSource source;
     private final Postgresql settings;
+    private final boolean migrates;
     private @Nullable Boolean transactionPooled;
 
-    PostgresDatabase(PostgresSource source, Postgresql settings) {
+    /**
+     * @param migrates whether to create and migrate its tables; they are checked otherwise
+     */
+    PostgresDatabase(PostgresSource source, Postgresql settings, boolean migrates) {
         this.source = source;
         this.settings = settings;
+        this.migrates = migrates;
     }
 
     Postgresql settings() {
@@ -57,13 +61,13 @@ final class PostgresDatabase implements StateDatabase {
         }
     }
 
-    /** Brings its schema up to date. */
+    /** Brings its schema up to date, or requires that it is. */
     void migrate(LimiterConnections connections) {
         try {
-            if (isTransactionPooled()) {
-                OneTransaction.run(connections, one -> Schema.migrate(one, settings.schema()));
-            } else {
+            if (migrates) {
                 Schema.migrate(connections, settings.schema());
+            } else {
+                Schema.require(connections, settings.schema());
             }
         } catch (UnsupportedDatabaseException e) {
             throw new UnusableDataSourceException(e.getMessage() + ".", e);

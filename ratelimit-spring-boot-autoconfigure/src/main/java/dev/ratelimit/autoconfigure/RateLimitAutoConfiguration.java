@@ -9,7 +9,6 @@ import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.LiveLimits;
 import dev.ratelimit.policy.Policies;
-import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.MemoryLimitStore;
 import dev.ratelimit.store.sqlite.SqliteFile;
@@ -19,6 +18,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
@@ -79,17 +79,14 @@ public final class RateLimitAutoConfiguration {
             RateLimitProperties properties,
             @Qualifier(RateLimitClocks.BEAN) ObjectProvider<InstantSource> clocks) {
         StateDatabase database = choice.state();
-        Duration deadline = properties.store().deadline();
+        RateLimitProperties.Store settings = properties.store();
         InstantSource clock = clocks.getIfAvailable();
         if (database instanceof PostgresDatabase postgres) {
-            log.info("Keeping rate limits in {}", postgres);
-            return PostgresStores.open(postgres, deadline, clock);
+            return open(
+                    postgres.toString(), () -> PostgresStores.open(postgres, settings.deadline(), clock), 2, settings);
         }
         if (database instanceof StateDatabase.Sqlite sqlite) {
-            Schema.migrate(sqlite.file());
-            log.info("Keeping rate limits in {}", sqlite);
-            SqliteFile file = sqlite.file().busyTimeout(deadline);
-            return clock == null ? new SqliteLimitStore(file) : new SqliteLimitStore(file, clock);
+            return open(sqlite.toString(), () -> open(sqlite, settings.deadline(), clock), 1, settings);
         }
         if (properties.enabled()) {
             log.info("Keeping rate limits in memory; a restart loses them, and instances do not share them");
@@ -97,6 +94,22 @@ public final class RateLimitAutoConfiguration {
             log.warn("Rate limiting is off (ratelimit.enabled=false): every request passes");
         }
         return clock == null ? new MemoryLimitStore() : new MemoryLimitStore(clock);
+    }
+
+    private static LimitStore open(
+            String where, Supplier<LimitStore> opening, int groupsAtOnce, RateLimitProperties.Store settings) {
+        if (!settings.required()) {
+            return AwaitedLimitStore.open(where, opening, groupsAtOnce, AwaitedLimitStore.LONGEST_AT_START);
+        }
+        LimitStore opened = opening.get();
+        log.info("Keeping rate limits in {}", where);
+        return opened;
+    }
+
+    private static LimitStore open(StateDatabase.Sqlite sqlite, Duration deadline, @Nullable InstantSource clock) {
+        sqlite.migrate();
+        SqliteFile file = sqlite.file().busyTimeout(deadline);
+        return clock == null ? new SqliteLimitStore(file) : new SqliteLimitStore(file, clock);
     }
 
     @Bean

@@ -97,7 +97,11 @@ public final class RateLimitPolicyAutoConfiguration {
             if (policies != counts) {
                 log.info("Keeping limits and rules that are changed at run time in {}", policies);
             }
-            return new PolicyConnections(policies, counts);
+            return new PolicyConnections(policies, counts, isAvailable(migrated));
+        }
+
+        private static boolean isAvailable(LimitStore store) {
+            return !(store instanceof AwaitedLimitStore awaited) || awaited.isOpen();
         }
 
         @Bean
@@ -106,6 +110,7 @@ public final class RateLimitPolicyAutoConfiguration {
                 PolicyConnections connections,
                 PolicyConfiguration configuration,
                 RateLimitProperties properties,
+                LimitStore migrated,
                 ObjectProvider<StoreRateLimiter> limiter,
                 @Qualifier(RateLimitClocks.BEAN) ObjectProvider<InstantSource> clock) {
             RateLimitProperties.Changes changes = properties.changes();
@@ -117,7 +122,9 @@ public final class RateLimitPolicyAutoConfiguration {
                             changes.listen() && connections.canListen(),
                             forgetting(limiter),
                             clock.getIfAvailable(InstantSource::system)));
-            return new StoredPolicies(connections.database(), connections.counting(), configuration, options);
+            return isAvailable(migrated)
+                    ? new StoredPolicies(connections.database(), connections.counting(), configuration, options)
+                    : StoredPolicies.later(connections.database(), connections.counting(), configuration, options);
         }
 
         /** Discards cached decisions of this process when limits are changed or reset. */

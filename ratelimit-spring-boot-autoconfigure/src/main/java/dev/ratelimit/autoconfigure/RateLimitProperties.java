@@ -313,12 +313,16 @@ record RateLimitProperties(
      * Where state is kept.
      *
      * @param type the kind of store
+     * @param required whether the application fails to start while the store is unavailable
+     * @param migrate whether to create and migrate the tables
      * @param deadline the longest time that a request waits for a decision
      * @param sqlite the SQLite file
      * @param postgresql the PostgreSQL database
      */
     record Store(
             @DefaultValue("auto") StoreType type,
+            @DefaultValue("true") boolean required,
+            @DefaultValue("true") boolean migrate,
             @DefaultValue("100ms") Duration deadline,
             @DefaultValue Sqlite sqlite,
             @DefaultValue Postgresql postgresql) {}
@@ -356,7 +360,7 @@ record RateLimitProperties(
             @Nullable String url,
             @Nullable String username,
             @Nullable String password,
-            @DefaultValue("public") String schema,
+            @DefaultValue("ratelimit") String schema,
             @DefaultValue("4") int poolSize,
             @DefaultValue("auto") Pooler pooler,
             @DefaultValue("on") SynchronousCommit synchronousCommit) {

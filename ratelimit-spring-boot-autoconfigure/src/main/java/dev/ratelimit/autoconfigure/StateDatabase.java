@@ -1,5 +1,6 @@
 package dev.ratelimit.autoconfigure;
 
+import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.sqlite.SqliteFile;
 
 /** Where state is kept. */
@@ -8,8 +9,21 @@ sealed interface StateDatabase permits StateDatabase.Memory, StateDatabase.Sqlit
     /** Nowhere: it ends with the process. */
     record Memory() implements StateDatabase {}
 
-    /** In a file. */
-    record Sqlite(SqliteFile file) implements StateDatabase {
+    /**
+     * In a file.
+     *
+     * @param migrates whether to create and migrate it; it is checked otherwise
+     */
+    record Sqlite(SqliteFile file, boolean migrates) implements StateDatabase {
+
+        /** Brings its schema up to date, or requires that it is. */
+        void migrate() {
+            if (migrates) {
+                Schema.migrate(file);
+            } else {
+                Schema.require(file);
+            }
+        }
 
         /** For log lines. */
         @Override

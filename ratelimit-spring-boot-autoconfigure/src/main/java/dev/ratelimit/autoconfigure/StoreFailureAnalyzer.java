@@ -1,5 +1,6 @@
 package dev.ratelimit.autoconfigure;
 
+import dev.ratelimit.connection.MissingDriverException;
 import dev.ratelimit.store.LimitStoreException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -7,13 +8,20 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 /** Reports that the store could not be opened, and names the properties that locate it. */
 final class StoreFailureAnalyzer extends AbstractFailureAnalyzer<LimitStoreException> {
 
+    private static final String UNREACHABLE =
+            "Check that the database is reachable, or set ratelimit.store.type, ratelimit.store.sqlite.path or"
+                    + " ratelimit.store.postgresql.url. To start without it, set ratelimit.store.required: false;"
+                    + " ratelimit.on-failure then applies until the store is available.";
+
+    private static final String NO_DRIVER =
+            "Add the driver to your dependencies: org.postgresql:postgresql for PostgreSQL, org.xerial:sqlite-jdbc for an"
+                    + " SQLite file. Or set ratelimit.store.type to a store whose driver you have.";
+
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, LimitStoreException cause) {
         return new FailureAnalysis(
                 "The rate limit store cannot be opened: " + cause.getMessage(),
-                "Check that the database is reachable, or set ratelimit.store.type, ratelimit.store.sqlite.path or"
-                        + " ratelimit.store.postgresql.url. The store is required at startup;"
-                        + " ratelimit.on-failure applies to a store that fails later.",
+                cause instanceof MissingDriverException ? NO_DRIVER : UNREACHABLE,
                 cause);
     }
 }

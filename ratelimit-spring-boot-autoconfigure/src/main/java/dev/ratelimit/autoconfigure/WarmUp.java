@@ -65,7 +65,7 @@ final class WarmUp implements SmartInitializingSingleton {
 
     @Override
     public void afterSingletonsInstantiated() {
-        if (store.isImmediate()) {
+        if (store.isImmediate() || (store instanceof AwaitedLimitStore awaited && !awaited.isOpen())) {
             return;
         }
         List<Limit> plain = plainLimits();

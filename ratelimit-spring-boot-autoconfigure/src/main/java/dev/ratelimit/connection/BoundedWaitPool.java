@@ -14,7 +14,8 @@ import org.postgresql.PGConnection;
 
 /**
  * A pool that gives a connection soon or not at all. HikariCP waits for at least 250 ms for a connection that has to be
- * opened first, which is longer than a request may be kept; meanwhile it goes on opening one in the background.
+ * opened first, which is longer than a request may be kept; meanwhile it goes on opening one in the background. After an
+ * outage a connection is open again soon: see {@link ReconnectingDataSource}.
  */
 final class BoundedWaitPool extends HikariDataSource implements LimiterConnections {
 
@@ -32,12 +33,21 @@ final class BoundedWaitPool extends HikariDataSource implements LimiterConnectio
     private volatile @Nullable Duration deadline;
     private volatile Preparing preparing = Preparing.AS_CONFIGURED;
 
+    private final ReconnectingDataSource database;
+
     BoundedWaitPool(HikariConfig config) {
-        super(briefly(config));
+        this(config, ReconnectingDataSource.of(config));
     }
 
-    private static HikariConfig briefly(HikariConfig config) {
+    private BoundedWaitPool(HikariConfig config, ReconnectingDataSource database) {
+        super(over(database, config));
+        this.database = database;
+        database.keepTrying();
+    }
+
+    private static HikariConfig over(ReconnectingDataSource database, HikariConfig config) {
         config.setValidationTimeout(VALIDATION_MILLIS);
+        config.setDataSource(database);
         return config;
     }
 
@@ -111,10 +121,12 @@ final class BoundedWaitPool extends HikariDataSource implements LimiterConnectio
         }
     }
 
-    private static void awaitIdleConnection(HikariPool pool, long until) throws SQLException {
+    private void awaitIdleConnection(HikariPool pool, long until) throws SQLException {
         while (pool.getIdleConnections() == 0) {
             if (System.nanoTime() - until >= 0) {
-                throw new SQLTransientConnectionException("no connection to PostgreSQL is open");
+                String reason = database.lastFailure();
+                throw new SQLTransientConnectionException(
+                        "no connection to PostgreSQL is open" + (reason == null ? "" : " (" + reason + ")"));
             }
             try {
                 Thread.sleep(STEP_MILLIS);

@@ -6,12 +6,18 @@ import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.pool.HikariPool.PoolInitializationException;
 import com.zaxxer.hikari.util.Credentials;
 import dev.ratelimit.store.LimitStoreException;
+import java.sql.Connection;
+import java.sql.SQLException;
 import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Opens pools of the limiter's own, so that it never takes connections of the application. */
 final class OwnPools {
 
     private static final String APPLICATION_NAME = "ApplicationName";
+
+    private static final Logger log = LoggerFactory.getLogger(OwnPools.class);
 
     private OwnPools() {}
 
@@ -101,11 +107,24 @@ final class OwnPools {
                 : pool.getCredentials();
     }
 
+    /** Connects once before there is a pool: HikariCP would log a failure with its stack trace. */
+    private static void requireReachable(HikariConfig config) {
+        HikariCredentialsProvider provider = config.getCredentialsProvider();
+        Credentials credentials = provider == null ? config.getCredentials() : provider.getCredentials();
+        try (Connection connection =
+                ReconnectingDataSource.of(config).connect(credentials, PostgresSource.WAIT_AT_START)) {
+            log.debug("PostgreSQL is reachable: {}", connection);
+        } catch (SQLException e) {
+            throw new LimitStoreException("PostgreSQL cannot be reached (" + e.getMessage() + ")", e);
+        }
+    }
+
     private static LimiterConnections open(HikariConfig config, String name, int idle, int most) {
         config.setPoolName(name);
         config.setMaximumPoolSize(most);
         config.setMinimumIdle(idle);
         config.setConnectionTimeout(PostgresSource.WAIT_AT_START.toMillis());
+        requireReachable(config);
         try {
             return new BoundedWaitPool(config);
         } catch (PoolInitializationException e) {

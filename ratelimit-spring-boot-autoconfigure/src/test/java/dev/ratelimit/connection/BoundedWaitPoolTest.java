@@ -5,23 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariConfig;
 import dev.ratelimit.testing.postgres.TestPostgres;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
-import java.net.URI;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 
 class BoundedWaitPoolTest {
@@ -36,7 +26,7 @@ class BoundedWaitPoolTest {
     void silentDatabaseDoesNotKeepARequestForAsLongAsHikariWouldAskIt() throws Exception {
         try (Wire wire = new Wire();
                 BoundedWaitPool pool = usedPool(wire)) {
-            wire.silent = true;
+            wire.fallSilent();
             Thread.sleep(TAKEN_FOR_ALIVE.toMillis());
             assertThat(refusal(pool)).isLessThan(HIKARI_VALIDATES.dividedBy(2));
         }
@@ -96,71 +86,5 @@ class BoundedWaitPoolTest {
             assertThat(connection.isValid(10)).isTrue();
         }
         return pool;
-    }
-
-    /** Stands between the pool and the database, and can fall silent. */
-    private static final class Wire implements AutoCloseable {
-
-        private final URI database =
-                URI.create(TestPostgres.instance().jdbcUrl().substring("jdbc:".length()));
-        private final ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-        private final List<Socket> sockets = new CopyOnWriteArrayList<>();
-        private volatile boolean silent;
-
-        private Wire() throws IOException {
-            daemon(() -> {
-                while (true) {
-                    Socket near = server.accept();
-                    Socket far = new Socket(database.getHost(), database.getPort());
-                    sockets.addAll(List.of(near, far));
-                    daemon(() -> pass(near.getInputStream(), far.getOutputStream()));
-                    daemon(() -> pass(far.getInputStream(), near.getOutputStream()));
-                }
-            });
-        }
-
-        private String jdbcUrl() {
-            return "jdbc:postgresql://" + server.getInetAddress().getHostAddress() + ":" + server.getLocalPort()
-                    + database.getRawPath() + "?" + database.getRawQuery();
-        }
-
-        private void pass(InputStream from, OutputStream to) throws IOException {
-            byte[] some = new byte[8192];
-            for (int read = from.read(some); read >= 0; read = from.read(some)) {
-                if (!silent) {
-                    to.write(some, 0, read);
-                    to.flush();
-                }
-            }
-        }
-
-        private interface Work {
-            void run() throws IOException;
-        }
-
-        private static void daemon(Work work) {
-            Thread thread = new Thread(() -> {
-                try {
-                    work.run();
-                } catch (IOException e) {
-                    // closed: there is nothing left to do
-                    return;
-                }
-            });
-            thread.setDaemon(true);
-            thread.start();
-        }
-
-        @Override
-        public void close() {
-            try {
-                server.close();
-                for (Socket socket : sockets) {
-                    socket.close();
-                }
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-        }
     }
 }

@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PostgresLimitStore implements LimitStore {
 
-    public static final String DEFAULT_SCHEMA = "public";
+    public static final String DEFAULT_SCHEMA = "ratelimit";
 
     private static final Pattern SCHEMA = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,62}");
 

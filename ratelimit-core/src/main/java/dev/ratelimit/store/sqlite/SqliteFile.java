@@ -6,8 +6,10 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
@@ -15,10 +17,14 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.sqlite.SQLiteConfig;
+import org.sqlite.SQLiteConnection;
 import org.sqlite.SQLiteDataSource;
 import org.sqlite.SQLiteOpenMode;
 
@@ -51,23 +57,29 @@ public final class SqliteFile {
     /** Twelve megabytes, of a file with pages of that size. */
     private static final int LOG_PAGES = 6_000;
 
+    /** The files that SQLite keeps beside the database. */
+    private static final List<String> COMPANIONS = List.of("-wal", "-shm");
+
     private final Path path;
     private final Synchronous synchronous;
     private final Duration busyTimeout;
+    private final @Nullable Consumer<SqliteFile> creation;
 
-    private SqliteFile(Path path, Synchronous synchronous, Duration busyTimeout) {
+    private SqliteFile(
+            Path path, Synchronous synchronous, Duration busyTimeout, @Nullable Consumer<SqliteFile> creation) {
         this.path = path;
         this.synchronous = synchronous;
         this.busyTimeout = busyTimeout;
+        this.creation = creation;
     }
 
     /** The file at that path, which is created if it does not exist. */
     public static SqliteFile at(Path path) {
-        return new SqliteFile(path.toAbsolutePath(), Synchronous.NORMAL, Duration.ofSeconds(1));
+        return new SqliteFile(path.toAbsolutePath(), Synchronous.NORMAL, Duration.ofSeconds(1), null);
     }
 
     public SqliteFile synchronous(Synchronous mode) {
-        return new SqliteFile(path, mode, busyTimeout);
+        return new SqliteFile(path, mode, busyTimeout, creation);
     }
 
     /** How long a decision waits for another process that is writing. */
@@ -76,7 +88,39 @@ public final class SqliteFile {
             throw new IllegalArgumentException(
                     "busy timeout is " + timeout + "; write a time of at most 1h, such as 1s");
         }
-        return new SqliteFile(path, synchronous, timeout);
+        return new SqliteFile(path, synchronous, timeout, creation);
+    }
+
+    /**
+     * This file, which is created again if it is deleted while it is in use.
+     *
+     * @param create creates a missing file with its tables, such as {@code Schema::migrate}
+     */
+    public SqliteFile createdAgainBy(Consumer<SqliteFile> create) {
+        return new SqliteFile(path, synchronous, busyTimeout, create);
+    }
+
+    /** Creates a missing file with its tables, if this file was told how. */
+    void createAgain() {
+        if (creation != null) {
+            creation.accept(new SqliteFile(path, synchronous, busyTimeout, null));
+        }
+    }
+
+    /**
+     * Identifies the file at the path. It changes when the file is replaced by another one, for as long as someone has
+     * the old one open. Where the file system has no such key, it is the path.
+     *
+     * @return {@code null} if there is no file
+     */
+    @Nullable
+    Object identity() throws IOException {
+        try {
+            Object key = Files.readAttributes(path, BasicFileAttributes.class).fileKey();
+            return key == null ? path : key;
+        } catch (NoSuchFileException e) {
+            return null;
+        }
     }
 
     Duration busyTimeout() {
@@ -87,9 +131,10 @@ public final class SqliteFile {
         return path;
     }
 
-    /** Connections to the file, each a new one. */
+    /** Connections to the file, each a new one. If the file is missing, it is created again, if this file was told how. */
     public DataSource dataSource() {
-        return dataSource(new SQLiteConfig());
+        SQLiteConfig config = new SQLiteConfig();
+        return dataSource(config, creation == null ? new SQLiteDataSource(config) : new CreatingDataSource(config));
     }
 
     /** The same for the live state, which is written all the time, a few rows here and a few there. */
@@ -99,7 +144,7 @@ public final class SqliteFile {
         config.setGetGeneratedKeys(false);
         // By default two megabytes are held in memory.
         config.setCacheSize(-CACHE_KIBIBYTES);
-        return dataSource(config);
+        return dataSource(config, new SQLiteDataSource(config));
     }
 
     /**
@@ -112,7 +157,7 @@ public final class SqliteFile {
         }
     }
 
-    private DataSource dataSource(SQLiteConfig config) {
+    private DataSource dataSource(SQLiteConfig config, SQLiteDataSource dataSource) {
         config.setBusyTimeout((int) busyTimeout.toMillis());
         config.setSynchronous(
                 synchronous == Synchronous.FULL
@@ -120,15 +165,37 @@ public final class SqliteFile {
                         : SQLiteConfig.SynchronousMode.NORMAL);
         // A connection must not create a missing file: it would be empty, and readable by everybody.
         config.resetOpenMode(SQLiteOpenMode.CREATE);
-        SQLiteDataSource dataSource = new SQLiteDataSource(config);
         // as a URI, so that a '?' in the path does not begin the settings of the driver
         dataSource.setUrl("jdbc:sqlite:" + path.toUri());
         return dataSource;
     }
 
+    /** Creates the file again before it connects to one that is missing. */
+    private final class CreatingDataSource extends SQLiteDataSource {
+
+        private CreatingDataSource(SQLiteConfig config) {
+            super(config);
+        }
+
+        @Override
+        public SQLiteConnection getConnection(@Nullable String username, @Nullable String password)
+                throws SQLException {
+            if (Files.notExists(path)) {
+                createAgain();
+            }
+            return super.getConnection(username, password);
+        }
+    }
+
     /** Creates the file if it does not exist, and brings it into WAL mode. To be called {@link #exclusively}. */
     public void prepare() {
         try {
+            if (Files.notExists(path)) {
+                // Those of a deleted database: a process that still has it open must not share them with the new one.
+                for (String companion : COMPANIONS) {
+                    Files.deleteIfExists(path.resolveSibling(path.getFileName() + companion));
+                }
+            }
             Files.createFile(path, ownerOnly());
         } catch (FileAlreadyExistsException e) {
             // as it should be from the second start on

@@ -28,7 +28,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@code COMMIT}.
  * </ol>
  *
- * One connection writes, under a lock. After an error it is closed, and the next group opens another.
+ * One connection writes, under a lock. After an error it is closed, and the next group opens another. If the file is deleted
+ * or replaced meanwhile, groups fail until the new file is ready: see {@link SqliteFile#createdAgainBy}.
  */
 public final class SqliteLimitStore implements LimitStore {
 
@@ -38,6 +39,7 @@ public final class SqliteLimitStore implements LimitStore {
     private final InstantSource clock;
     private final @Nullable InstantSource givenClock;
     private final ReentrantLock lock = new ReentrantLock();
+    private final LostFile lostFile;
     private @Nullable SqliteSession session;
     private final SqlitePruning pruning = new SqlitePruning();
     private boolean closed;
@@ -56,6 +58,7 @@ public final class SqliteLimitStore implements LimitStore {
     private SqliteLimitStore(SqliteFile file, InstantSource clock, @Nullable InstantSource givenClock) {
         this.givenClock = givenClock;
         this.file = file;
+        this.lostFile = new LostFile(file);
         this.clock = clock;
     }
 
@@ -124,7 +127,12 @@ public final class SqliteLimitStore implements LimitStore {
         if (closed) {
             throw new LimitStoreException("the store is closed", new IllegalStateException("closed"));
         }
+        if (session != null && lostFile.isLost(Micros.of(clock.instant()))) {
+            closeSession();
+        }
         if (session == null) {
+            lostFile.requireReady();
+            lostFile.opening();
             try {
                 session = new SqliteSession(connect());
             } catch (SQLException e) {

@@ -1,10 +1,32 @@
+-- The library runs this script in one transaction, unless ratelimit.store.migrate is false. Then run it yourself:
+--     psql --single-transaction --set ON_ERROR_STOP=1 --file V1__rate_limits.sql
+-- For another schema, replace "ratelimit." and 'ratelimit'.
+
 -- Times are microseconds since the epoch; zero means never. A time in seconds or milliseconds would be long ago: it is refused
 -- where people write one.
+
+DO $do$
+BEGIN
+    -- IF NOT EXISTS would need the right to create schemas even where there is nothing to create.
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'ratelimit') THEN
+        EXECUTE format('CREATE SCHEMA %I', 'ratelimit');
+    END IF;
+END
+$do$;
+
+CREATE TABLE ratelimit.ratelimit_schema_history (
+    version    integer     PRIMARY KEY,
+    script     text        NOT NULL,
+    applied_by text        NOT NULL DEFAULT current_user,
+    applied_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+
+COMMENT ON TABLE ratelimit.ratelimit_schema_history IS 'The scripts that have made the tables of rate limits';
 
 -- No column that a decision changes has an index, and a page keeps room for new versions of its rows:
 -- so every decision is a heap-only (HOT) update.
 
-CREATE TABLE "${flyway:defaultSchema}".rate_limits (
+CREATE TABLE ratelimit.rate_limits (
     user_id         text COLLATE "C" NOT NULL,
     resource        text COLLATE "C" NOT NULL,
     algorithm       text             NOT NULL DEFAULT '',
@@ -22,20 +44,20 @@ CREATE TABLE "${flyway:defaultSchema}".rate_limits (
     PRIMARY KEY (user_id, resource)
 ) WITH (fillfactor = 70);
 
-COMMENT ON TABLE "${flyway:defaultSchema}".rate_limits IS 'Live state, one row for each subject (user_id) and limit (resource)';
-COMMENT ON COLUMN "${flyway:defaultSchema}".rate_limits.algorithm IS 'that wrote the row; empty if nothing was counted yet';
-COMMENT ON COLUMN "${flyway:defaultSchema}".rate_limits.window_start IS 'of the window that request_count is of';
-COMMENT ON COLUMN "${flyway:defaultSchema}".rate_limits.window_size IS 'length of the window; for buckets, the units that one permit is';
-COMMENT ON COLUMN "${flyway:defaultSchema}".rate_limits.capacity IS 'the most that the limit could grant when the row was written';
-COMMENT ON COLUMN "${flyway:defaultSchema}".rate_limits.previous_count IS 'of the window before';
-COMMENT ON COLUMN "${flyway:defaultSchema}".rate_limits.tokens IS 'in units: tokens of a token bucket, water in a leaky one';
-COMMENT ON COLUMN "${flyway:defaultSchema}".rate_limits.log IS 'of a sliding log: eight bytes a request, most significant first';
-COMMENT ON COLUMN "${flyway:defaultSchema}".rate_limits.blocked_until IS 'end of the penalty';
-COMMENT ON COLUMN "${flyway:defaultSchema}".rate_limits.last_request_at IS 'when the row was last written';
-COMMENT ON COLUMN "${flyway:defaultSchema}".rate_limits.last_allowed_at IS 'for min-interval';
-COMMENT ON COLUMN "${flyway:defaultSchema}".rate_limits.expires_at IS 'from when on the row says no more than no row';
+COMMENT ON TABLE ratelimit.rate_limits IS 'Live state, one row for each subject (user_id) and limit (resource)';
+COMMENT ON COLUMN ratelimit.rate_limits.algorithm IS 'that wrote the row; empty if nothing was counted yet';
+COMMENT ON COLUMN ratelimit.rate_limits.window_start IS 'of the window that request_count is of';
+COMMENT ON COLUMN ratelimit.rate_limits.window_size IS 'length of the window; for buckets, the units that one permit is';
+COMMENT ON COLUMN ratelimit.rate_limits.capacity IS 'the most that the limit could grant when the row was written';
+COMMENT ON COLUMN ratelimit.rate_limits.previous_count IS 'of the window before';
+COMMENT ON COLUMN ratelimit.rate_limits.tokens IS 'in units: tokens of a token bucket, water in a leaky one';
+COMMENT ON COLUMN ratelimit.rate_limits.log IS 'of a sliding log: eight bytes a request, most significant first';
+COMMENT ON COLUMN ratelimit.rate_limits.blocked_until IS 'end of the penalty';
+COMMENT ON COLUMN ratelimit.rate_limits.last_request_at IS 'when the row was last written';
+COMMENT ON COLUMN ratelimit.rate_limits.last_allowed_at IS 'for min-interval';
+COMMENT ON COLUMN ratelimit.rate_limits.expires_at IS 'from when on the row says no more than no row';
 
-CREATE TABLE "${flyway:defaultSchema}".rate_limit_penalties (
+CREATE TABLE ratelimit.rate_limit_penalties (
     user_id           text COLLATE "C" NOT NULL,
     resource          text COLLATE "C" NOT NULL,
     violation_count   bigint           NOT NULL,
@@ -47,15 +69,15 @@ CREATE TABLE "${flyway:defaultSchema}".rate_limit_penalties (
     PRIMARY KEY (user_id, resource)
 ) WITH (fillfactor = 70);
 
-COMMENT ON TABLE "${flyway:defaultSchema}".rate_limit_penalties IS 'How often a subject has violated a limit, kept until forgotten';
-COMMENT ON COLUMN "${flyway:defaultSchema}".rate_limit_penalties.penalty_until IS 'end of the latest penalty, past or not';
-COMMENT ON COLUMN "${flyway:defaultSchema}".rate_limit_penalties.penalty_duration IS 'microseconds';
-COMMENT ON COLUMN "${flyway:defaultSchema}".rate_limit_penalties.forget_at IS 'when the count starts anew';
-COMMENT ON COLUMN "${flyway:defaultSchema}".rate_limit_penalties.metadata IS 'notes of operators';
+COMMENT ON TABLE ratelimit.rate_limit_penalties IS 'How often a subject has violated a limit, kept until forgotten';
+COMMENT ON COLUMN ratelimit.rate_limit_penalties.penalty_until IS 'end of the latest penalty, past or not';
+COMMENT ON COLUMN ratelimit.rate_limit_penalties.penalty_duration IS 'microseconds';
+COMMENT ON COLUMN ratelimit.rate_limit_penalties.forget_at IS 'when the count starts anew';
+COMMENT ON COLUMN ratelimit.rate_limit_penalties.metadata IS 'notes of operators';
 
 -- Versions of limits and rules are only ever added. In force of a name is the highest version that has not expired.
 
-CREATE TABLE "${flyway:defaultSchema}".rate_limit_configs (
+CREATE TABLE ratelimit.rate_limit_configs (
     id         bigint           GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     resource   text COLLATE "C" NOT NULL,
     version    integer          NOT NULL CHECK (version > 0),
@@ -68,10 +90,10 @@ CREATE TABLE "${flyway:defaultSchema}".rate_limit_configs (
     UNIQUE (resource, version)
 );
 
-COMMENT ON TABLE "${flyway:defaultSchema}".rate_limit_configs IS 'Limits that override those of the configuration, by name (resource)';
-COMMENT ON COLUMN "${flyway:defaultSchema}".rate_limit_configs.definition IS 'lines such as "max-requests: 100"; NULL if what the configuration says applies again';
+COMMENT ON TABLE ratelimit.rate_limit_configs IS 'Limits that override those of the configuration, by name (resource)';
+COMMENT ON COLUMN ratelimit.rate_limit_configs.definition IS 'lines such as "max-requests: 100"; NULL if what the configuration says applies again';
 
-CREATE TABLE "${flyway:defaultSchema}".rate_limit_rules (
+CREATE TABLE ratelimit.rate_limit_rules (
     id                  bigint           GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     rule_name           text COLLATE "C" NOT NULL,
     version             integer          NOT NULL CHECK (version > 0),
@@ -99,12 +121,12 @@ CREATE TABLE "${flyway:defaultSchema}".rate_limit_rules (
     UNIQUE (rule_name, version)
 );
 
-COMMENT ON TABLE "${flyway:defaultSchema}".rate_limit_rules IS 'Rules that override those of the configuration, by name; lists are separated by commas';
-COMMENT ON COLUMN "${flyway:defaultSchema}".rate_limit_rules.removed IS 'whether what the configuration says applies again';
-COMMENT ON COLUMN "${flyway:defaultSchema}".rate_limit_rules.enabled IS 'false for a rule that does nothing, and hides that of the configuration';
-COMMENT ON COLUMN "${flyway:defaultSchema}".rate_limit_rules.subject_key IS 'user, ip, user+ip, session, api-key or header:NAME; never an expression';
+COMMENT ON TABLE ratelimit.rate_limit_rules IS 'Rules that override those of the configuration, by name; lists are separated by commas';
+COMMENT ON COLUMN ratelimit.rate_limit_rules.removed IS 'whether what the configuration says applies again';
+COMMENT ON COLUMN ratelimit.rate_limit_rules.enabled IS 'false for a rule that does nothing, and hides that of the configuration';
+COMMENT ON COLUMN ratelimit.rate_limit_rules.subject_key IS 'user, ip, user+ip, session, api-key or header:NAME; never an expression';
 
-CREATE TABLE "${flyway:defaultSchema}".user_quotas (
+CREATE TABLE ratelimit.user_quotas (
     user_id       text COLLATE "C" PRIMARY KEY,
     tier          text,
     per_second    bigint,
@@ -122,9 +144,9 @@ CREATE TABLE "${flyway:defaultSchema}".user_quotas (
     quota_exceeded_count bigint NOT NULL DEFAULT 0
 );
 
-COMMENT ON TABLE "${flyway:defaultSchema}".user_quotas IS 'What is different for a user: tier, numbers that override those of the tier, a block';
+COMMENT ON TABLE ratelimit.user_quotas IS 'What is different for a user: tier, numbers that override those of the tier, a block';
 
-CREATE TABLE "${flyway:defaultSchema}".api_keys (
+CREATE TABLE ratelimit.api_keys (
     id             text COLLATE "C" PRIMARY KEY,
     key_hash       text COLLATE "C" NOT NULL UNIQUE,
     name           text   NOT NULL,
@@ -145,58 +167,58 @@ CREATE TABLE "${flyway:defaultSchema}".api_keys (
     total_requests bigint NOT NULL DEFAULT 0
 );
 
-COMMENT ON TABLE "${flyway:defaultSchema}".api_keys IS 'API keys; nothing here allows to find out a key';
-COMMENT ON COLUMN "${flyway:defaultSchema}".api_keys.key_hash IS 'SHA-256 of the whole key, in lower-case hexadecimal digits';
-COMMENT ON COLUMN "${flyway:defaultSchema}".api_keys.user_id IS 'who owns it';
+COMMENT ON TABLE ratelimit.api_keys IS 'API keys; nothing here allows to find out a key';
+COMMENT ON COLUMN ratelimit.api_keys.key_hash IS 'SHA-256 of the whole key, in lower-case hexadecimal digits';
+COMMENT ON COLUMN ratelimit.api_keys.user_id IS 'who owns it';
 
 -- The change feed for instances that cache the tables above. A reader that has seen a revision never misses a smaller
 -- one that is committed later: a transaction that takes a revision locks the counter until it ends.
-CREATE TABLE "${flyway:defaultSchema}".rate_limit_revision (
+CREATE TABLE ratelimit.rate_limit_revision (
     only_one boolean PRIMARY KEY DEFAULT true CHECK (only_one),
     revision bigint  NOT NULL
 );
-INSERT INTO "${flyway:defaultSchema}".rate_limit_revision (revision) VALUES (0);
+INSERT INTO ratelimit.rate_limit_revision (revision) VALUES (0);
 
-CREATE TABLE "${flyway:defaultSchema}".rate_limit_changes (
+CREATE TABLE ratelimit.rate_limit_changes (
     revision   bigint PRIMARY KEY,
     kind       text   NOT NULL CHECK (kind IN ('limit', 'rule', 'quota', 'key', 'reset')),
     name       text   NOT NULL,
     changed_at bigint NOT NULL DEFAULT floor(extract(epoch FROM clock_timestamp()) * 1000000)
 );
 
-COMMENT ON TABLE "${flyway:defaultSchema}".rate_limit_changes IS 'The latest changes, in the order in which they were committed; filled by triggers';
+COMMENT ON TABLE ratelimit.rate_limit_changes IS 'The latest changes, in the order in which they were committed; filled by triggers';
 
 -- Where changes are announced; an identifier has no room for every name of a schema.
-CREATE FUNCTION "${flyway:defaultSchema}".rate_limit_channel() RETURNS text
+CREATE FUNCTION ratelimit.rate_limit_channel() RETURNS text
 LANGUAGE sql IMMUTABLE
 AS $function$
-    SELECT 'ratelimit_' || md5('${flyway:defaultSchema}')
+    SELECT 'ratelimit_' || md5('ratelimit')
 $function$;
 
-CREATE FUNCTION "${flyway:defaultSchema}".rate_limit_take_revision() RETURNS trigger
+CREATE FUNCTION ratelimit.rate_limit_take_revision() RETURNS trigger
 LANGUAGE plpgsql
 AS $function$
 BEGIN
-    UPDATE "${flyway:defaultSchema}".rate_limit_revision
+    UPDATE ratelimit.rate_limit_revision
     SET revision = rate_limit_revision.revision + 1
     RETURNING rate_limit_revision.revision INTO NEW.revision;
-    PERFORM pg_notify("${flyway:defaultSchema}".rate_limit_channel(), NEW.revision::text);
+    PERFORM pg_notify(ratelimit.rate_limit_channel(), NEW.revision::text);
     RETURN NEW;
 END
 $function$;
 
-CREATE TRIGGER rate_limit_take_revision BEFORE INSERT ON "${flyway:defaultSchema}".rate_limit_changes
-FOR EACH ROW EXECUTE FUNCTION "${flyway:defaultSchema}".rate_limit_take_revision();
+CREATE TRIGGER rate_limit_take_revision BEFORE INSERT ON ratelimit.rate_limit_changes
+FOR EACH ROW EXECUTE FUNCTION ratelimit.rate_limit_take_revision();
 
 -- Arguments: the kind of the change, and the column that names what has changed.
-CREATE FUNCTION "${flyway:defaultSchema}".rate_limit_note_change() RETURNS trigger
+CREATE FUNCTION ratelimit.rate_limit_note_change() RETURNS trigger
 LANGUAGE plpgsql
 AS $function$
 DECLARE
     old_name text := CASE WHEN TG_OP = 'INSERT' THEN NULL ELSE to_jsonb(OLD) ->> TG_ARGV[1] END;
     new_name text := CASE WHEN TG_OP = 'DELETE' THEN NULL ELSE to_jsonb(NEW) ->> TG_ARGV[1] END;
 BEGIN
-    INSERT INTO "${flyway:defaultSchema}".rate_limit_changes (kind, name)
+    INSERT INTO ratelimit.rate_limit_changes (kind, name)
     SELECT TG_ARGV[0], changed.name
     FROM (SELECT old_name AS name UNION SELECT new_name) changed
     WHERE changed.name IS NOT NULL;
@@ -204,43 +226,45 @@ BEGIN
 END
 $function$;
 
-CREATE TRIGGER rate_limit_note_change AFTER INSERT OR UPDATE OR DELETE ON "${flyway:defaultSchema}".rate_limit_configs
-FOR EACH ROW EXECUTE FUNCTION "${flyway:defaultSchema}".rate_limit_note_change('limit', 'resource');
+CREATE TRIGGER rate_limit_note_change AFTER INSERT OR UPDATE OR DELETE ON ratelimit.rate_limit_configs
+FOR EACH ROW EXECUTE FUNCTION ratelimit.rate_limit_note_change('limit', 'resource');
 
-CREATE TRIGGER rate_limit_note_change AFTER INSERT OR UPDATE OR DELETE ON "${flyway:defaultSchema}".rate_limit_rules
-FOR EACH ROW EXECUTE FUNCTION "${flyway:defaultSchema}".rate_limit_note_change('rule', 'rule_name');
+CREATE TRIGGER rate_limit_note_change AFTER INSERT OR UPDATE OR DELETE ON ratelimit.rate_limit_rules
+FOR EACH ROW EXECUTE FUNCTION ratelimit.rate_limit_note_change('rule', 'rule_name');
 
 -- Not last_request_at and quota_exceeded_count: they change all the time, and nobody keeps them in memory.
 CREATE TRIGGER rate_limit_note_change AFTER INSERT OR DELETE OR UPDATE OF
     user_id, tier, per_second, per_hour, per_day, per_month, burst, zone, blocked_until, block_reason
-ON "${flyway:defaultSchema}".user_quotas
-FOR EACH ROW EXECUTE FUNCTION "${flyway:defaultSchema}".rate_limit_note_change('quota', 'user_id');
+ON ratelimit.user_quotas
+FOR EACH ROW EXECUTE FUNCTION ratelimit.rate_limit_note_change('quota', 'user_id');
 
 -- Not last_used_at and total_requests: they change all the time, and nobody keeps them in memory.
 CREATE TRIGGER rate_limit_note_change AFTER INSERT OR DELETE OR UPDATE OF
     id, key_hash, name, user_id, tier, per_second, per_hour, per_day, per_month, burst, zone, expires_at, revoked_at
-ON "${flyway:defaultSchema}".api_keys
-FOR EACH ROW EXECUTE FUNCTION "${flyway:defaultSchema}".rate_limit_note_change('key', 'id');
+ON ratelimit.api_keys
+FOR EACH ROW EXECUTE FUNCTION ratelimit.rate_limit_note_change('key', 'id');
 
 -- A table that is emptied at once names nobody. Without the changes before, every reader reads all again.
-CREATE FUNCTION "${flyway:defaultSchema}".rate_limit_note_truncate() RETURNS trigger
+CREATE FUNCTION ratelimit.rate_limit_note_truncate() RETURNS trigger
 LANGUAGE plpgsql
 AS $function$
 BEGIN
-    DELETE FROM "${flyway:defaultSchema}".rate_limit_changes;
-    INSERT INTO "${flyway:defaultSchema}".rate_limit_changes (kind, name) VALUES (TG_ARGV[0], '');
+    DELETE FROM ratelimit.rate_limit_changes;
+    INSERT INTO ratelimit.rate_limit_changes (kind, name) VALUES (TG_ARGV[0], '');
     RETURN NULL;
 END
 $function$;
 
-CREATE TRIGGER rate_limit_note_truncate AFTER TRUNCATE ON "${flyway:defaultSchema}".rate_limit_configs
-FOR EACH STATEMENT EXECUTE FUNCTION "${flyway:defaultSchema}".rate_limit_note_truncate('limit');
+CREATE TRIGGER rate_limit_note_truncate AFTER TRUNCATE ON ratelimit.rate_limit_configs
+FOR EACH STATEMENT EXECUTE FUNCTION ratelimit.rate_limit_note_truncate('limit');
 
-CREATE TRIGGER rate_limit_note_truncate AFTER TRUNCATE ON "${flyway:defaultSchema}".rate_limit_rules
-FOR EACH STATEMENT EXECUTE FUNCTION "${flyway:defaultSchema}".rate_limit_note_truncate('rule');
+CREATE TRIGGER rate_limit_note_truncate AFTER TRUNCATE ON ratelimit.rate_limit_rules
+FOR EACH STATEMENT EXECUTE FUNCTION ratelimit.rate_limit_note_truncate('rule');
 
-CREATE TRIGGER rate_limit_note_truncate AFTER TRUNCATE ON "${flyway:defaultSchema}".user_quotas
-FOR EACH STATEMENT EXECUTE FUNCTION "${flyway:defaultSchema}".rate_limit_note_truncate('quota');
+CREATE TRIGGER rate_limit_note_truncate AFTER TRUNCATE ON ratelimit.user_quotas
+FOR EACH STATEMENT EXECUTE FUNCTION ratelimit.rate_limit_note_truncate('quota');
 
-CREATE TRIGGER rate_limit_note_truncate AFTER TRUNCATE ON "${flyway:defaultSchema}".api_keys
-FOR EACH STATEMENT EXECUTE FUNCTION "${flyway:defaultSchema}".rate_limit_note_truncate('key');
+CREATE TRIGGER rate_limit_note_truncate AFTER TRUNCATE ON ratelimit.api_keys
+FOR EACH STATEMENT EXECUTE FUNCTION ratelimit.rate_limit_note_truncate('key');
+
+INSERT INTO ratelimit.ratelimit_schema_history (version, script) VALUES (1, 'V1__rate_limits.sql');

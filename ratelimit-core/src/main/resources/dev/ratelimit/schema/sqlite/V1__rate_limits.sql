@@ -1,6 +1,15 @@
 -- Times are microseconds since the epoch; zero means never. A time in seconds or milliseconds would be long ago: it is refused
 -- where people write one.
 
+-- Old command-line tools must be able to read the file and to change it by hand. They refuse a whole file if a table is STRICT,
+-- and functions that are newer than they are: so there are CHECKs instead, and times come from julianday.
+
+CREATE TABLE ratelimit_schema_history (
+    version    INTEGER PRIMARY KEY,
+    script     TEXT NOT NULL,
+    applied_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
+);
+
 -- Live state, one row for each subject (user_id) and limit (resource).
 CREATE TABLE rate_limits (
     user_id         TEXT    NOT NULL,
@@ -18,7 +27,7 @@ CREATE TABLE rate_limits (
     last_allowed_at INTEGER NOT NULL, -- for min-interval
     expires_at      INTEGER NOT NULL, -- from when on the row says no more than no row
     PRIMARY KEY (user_id, resource)
-) STRICT, WITHOUT ROWID;
+) WITHOUT ROWID;
 
 -- How often a subject has violated a limit, kept until forgotten.
 CREATE TABLE rate_limit_penalties (
@@ -31,7 +40,7 @@ CREATE TABLE rate_limit_penalties (
     forget_at         INTEGER NOT NULL, -- when the count starts anew
     metadata          TEXT,             -- notes of operators, a JSON object
     PRIMARY KEY (user_id, resource)
-) STRICT, WITHOUT ROWID;
+) WITHOUT ROWID;
 
 -- Versions of limits and rules are only ever added. In force of a name is the highest version that has not expired.
 
@@ -39,24 +48,24 @@ CREATE TABLE rate_limit_penalties (
 CREATE TABLE rate_limit_configs (
     id         INTEGER PRIMARY KEY,
     resource   TEXT    NOT NULL,
-    version    INTEGER NOT NULL CHECK (version BETWEEN 1 AND 2147483647),
+    version    INTEGER NOT NULL CHECK (typeof(version) = 'integer' AND version BETWEEN 1 AND 2147483647),
     definition TEXT,             -- lines such as "max-requests: 100"; NULL if what the configuration says applies again
     changed_by TEXT    NOT NULL DEFAULT 'unknown',
-    changed_at INTEGER NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000000 AS INTEGER)),
-    expires_at INTEGER NOT NULL DEFAULT 0 CHECK (expires_at = 0 OR expires_at > 100000000000000),
+    changed_at INTEGER NOT NULL DEFAULT (CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) * 1000) CHECK (typeof(changed_at) = 'integer'),
+    expires_at INTEGER NOT NULL DEFAULT 0 CHECK (typeof(expires_at) = 'integer' AND (expires_at = 0 OR expires_at > 100000000000000)),
     reason     TEXT,
     metadata   TEXT,             -- notes of operators, a JSON object
     UNIQUE (resource, version)
-) STRICT;
+);
 
 -- Rules that override those of the configuration, by name; lists are separated by commas.
 CREATE TABLE rate_limit_rules (
     id                  INTEGER PRIMARY KEY,
     rule_name           TEXT    NOT NULL,
-    version             INTEGER NOT NULL CHECK (version BETWEEN 1 AND 2147483647),
-    removed             INTEGER NOT NULL DEFAULT 0 CHECK (removed IN (0, 1)), -- whether what the configuration says applies again
-    enabled             INTEGER NOT NULL DEFAULT 1 CHECK (enabled IN (0, 1)), -- 0 for a rule that does nothing, and hides that of the configuration
-    priority            INTEGER NOT NULL DEFAULT 0 CHECK (priority BETWEEN -2147483648 AND 2147483647),
+    version             INTEGER NOT NULL CHECK (typeof(version) = 'integer' AND version BETWEEN 1 AND 2147483647),
+    removed             INTEGER NOT NULL DEFAULT 0 CHECK (typeof(removed) = 'integer' AND removed IN (0, 1)), -- whether what the configuration says applies again
+    enabled             INTEGER NOT NULL DEFAULT 1 CHECK (typeof(enabled) = 'integer' AND enabled IN (0, 1)), -- 0 for a rule that does nothing, and hides that of the configuration
+    priority            INTEGER NOT NULL DEFAULT 0 CHECK (typeof(priority) = 'integer' AND priority BETWEEN -2147483648 AND 2147483647),
     user_tier           TEXT,
     endpoint_pattern    TEXT,
     http_method         TEXT,
@@ -66,36 +75,36 @@ CREATE TABLE rate_limit_rules (
     limits              TEXT,
     subject_key         TEXT,    -- user, ip, user+ip, session, api-key or header:NAME; never an expression
     action              TEXT    NOT NULL DEFAULT 'throttle',
-    response_status     INTEGER CHECK (response_status BETWEEN -2147483648 AND 2147483647),
+    response_status     INTEGER CHECK (typeof(response_status) IN ('integer', 'null') AND response_status BETWEEN -2147483648 AND 2147483647),
     response_message    TEXT,
-    retry_after_seconds INTEGER,
+    retry_after_seconds INTEGER CHECK (typeof(retry_after_seconds) IN ('integer', 'null')),
     on_failure          TEXT,
     changed_by          TEXT    NOT NULL DEFAULT 'unknown',
-    changed_at          INTEGER NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000000 AS INTEGER)),
-    expires_at          INTEGER NOT NULL DEFAULT 0 CHECK (expires_at = 0 OR expires_at > 100000000000000),
+    changed_at          INTEGER NOT NULL DEFAULT (CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) * 1000) CHECK (typeof(changed_at) = 'integer'),
+    expires_at          INTEGER NOT NULL DEFAULT 0 CHECK (typeof(expires_at) = 'integer' AND (expires_at = 0 OR expires_at > 100000000000000)),
     reason              TEXT,
     metadata            TEXT,    -- notes of operators, a JSON object
     UNIQUE (rule_name, version)
-) STRICT;
+);
 
 -- The settings of a user: tier, numbers that override those of the tier, a block.
 CREATE TABLE user_quotas (
     user_id       TEXT    NOT NULL PRIMARY KEY,
     tier          TEXT,
-    per_second    INTEGER,
-    per_hour      INTEGER,
-    per_day       INTEGER,
-    per_month     INTEGER,
-    burst         INTEGER,
+    per_second    INTEGER CHECK (typeof(per_second) IN ('integer', 'null')),
+    per_hour      INTEGER CHECK (typeof(per_hour) IN ('integer', 'null')),
+    per_day       INTEGER CHECK (typeof(per_day) IN ('integer', 'null')),
+    per_month     INTEGER CHECK (typeof(per_month) IN ('integer', 'null')),
+    burst         INTEGER CHECK (typeof(burst) IN ('integer', 'null')),
     zone          TEXT,
-    blocked_until INTEGER NOT NULL DEFAULT 0 CHECK (blocked_until = 0 OR blocked_until > 100000000000000),
+    blocked_until INTEGER NOT NULL DEFAULT 0 CHECK (typeof(blocked_until) = 'integer' AND (blocked_until = 0 OR blocked_until > 100000000000000)),
     block_reason  TEXT,
     changed_by    TEXT    NOT NULL DEFAULT 'unknown',
-    changed_at    INTEGER NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000000 AS INTEGER)),
-    created_at    INTEGER NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000000 AS INTEGER)),
-    last_request_at      INTEGER NOT NULL DEFAULT 0,
-    quota_exceeded_count INTEGER NOT NULL DEFAULT 0
-) STRICT;
+    changed_at    INTEGER NOT NULL DEFAULT (CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) * 1000) CHECK (typeof(changed_at) = 'integer'),
+    created_at    INTEGER NOT NULL DEFAULT (CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) * 1000) CHECK (typeof(created_at) = 'integer'),
+    last_request_at      INTEGER NOT NULL DEFAULT 0 CHECK (typeof(last_request_at) = 'integer'),
+    quota_exceeded_count INTEGER NOT NULL DEFAULT 0 CHECK (typeof(quota_exceeded_count) = 'integer')
+);
 
 -- API keys; nothing here allows to find out a key.
 CREATE TABLE api_keys (
@@ -104,20 +113,20 @@ CREATE TABLE api_keys (
     name           TEXT    NOT NULL,
     user_id        TEXT    NOT NULL,        -- who owns it
     tier           TEXT,
-    per_second     INTEGER,
-    per_hour       INTEGER,
-    per_day        INTEGER,
-    per_month      INTEGER,
-    burst          INTEGER,
+    per_second     INTEGER CHECK (typeof(per_second) IN ('integer', 'null')),
+    per_hour       INTEGER CHECK (typeof(per_hour) IN ('integer', 'null')),
+    per_day        INTEGER CHECK (typeof(per_day) IN ('integer', 'null')),
+    per_month      INTEGER CHECK (typeof(per_month) IN ('integer', 'null')),
+    burst          INTEGER CHECK (typeof(burst) IN ('integer', 'null')),
     zone           TEXT,
     created_by     TEXT    NOT NULL DEFAULT 'unknown',
-    created_at     INTEGER NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000000 AS INTEGER)),
-    expires_at     INTEGER NOT NULL DEFAULT 0 CHECK (expires_at = 0 OR expires_at > 100000000000000),
-    revoked_at     INTEGER NOT NULL DEFAULT 0,
+    created_at     INTEGER NOT NULL DEFAULT (CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) * 1000) CHECK (typeof(created_at) = 'integer'),
+    expires_at     INTEGER NOT NULL DEFAULT 0 CHECK (typeof(expires_at) = 'integer' AND (expires_at = 0 OR expires_at > 100000000000000)),
+    revoked_at     INTEGER NOT NULL DEFAULT 0 CHECK (typeof(revoked_at) = 'integer'),
     revoked_by     TEXT,
-    last_used_at   INTEGER NOT NULL DEFAULT 0,
-    total_requests INTEGER NOT NULL DEFAULT 0
-) STRICT;
+    last_used_at   INTEGER NOT NULL DEFAULT 0 CHECK (typeof(last_used_at) = 'integer'),
+    total_requests INTEGER NOT NULL DEFAULT 0 CHECK (typeof(total_requests) = 'integer')
+);
 
 -- The change feed for instances that cache the tables above: the latest changes in the order of their commits. Filled
 -- by triggers.
@@ -125,8 +134,8 @@ CREATE TABLE rate_limit_changes (
     revision   INTEGER PRIMARY KEY AUTOINCREMENT,
     kind       TEXT    NOT NULL CHECK (kind IN ('limit', 'rule', 'quota', 'key', 'reset')),
     name       TEXT    NOT NULL,
-    changed_at INTEGER NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000000 AS INTEGER))
-) STRICT;
+    changed_at INTEGER NOT NULL DEFAULT (CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) * 1000) CHECK (typeof(changed_at) = 'integer')
+);
 
 CREATE TRIGGER rate_limit_configs_inserted AFTER INSERT ON rate_limit_configs
 BEGIN
@@ -193,3 +202,5 @@ CREATE TRIGGER api_keys_deleted AFTER DELETE ON api_keys
 BEGIN
     INSERT INTO rate_limit_changes (kind, name) VALUES ('key', OLD.id);
 END;
+
+INSERT INTO ratelimit_schema_history (version, script) VALUES (1, 'V1__rate_limits.sql');
