@@ -18,7 +18,7 @@ import org.springframework.util.ClassUtils;
  * The properties of a test: counts in memory; limits, rules, quotas and API keys in a temporary file. They override the
  * files of the application. The test overrides them: by its own properties, system properties or the environment.
  */
-final class TestProperties extends PropertySource<Environment> {
+final class TestProperties extends PropertySource<Object> {
 
     static final String IN_A_TEST = "dev.ratelimit.test";
 
@@ -28,11 +28,13 @@ final class TestProperties extends PropertySource<Environment> {
     private static final String PATH = "ratelimit.store.sqlite.path";
     private static final String POLICIES = "ratelimit.policy.store";
 
+    private final Environment environment;
     private final boolean replaceStore;
     private final @Nullable String file;
 
     private TestProperties(Environment environment, boolean replaceStore) {
-        super("ratelimit-test", environment);
+        super("ratelimit-test"); // not with the environment as its source: Spring Boot would walk in circles
+        this.environment = environment;
         this.replaceStore = replaceStore;
         this.file = replaceStore && canStorePolicies() ? temporaryFile() : null;
     }
@@ -56,7 +58,7 @@ final class TestProperties extends PropertySource<Environment> {
             case FILE, PATH -> file;
             case TYPE -> replaceStore ? "memory" : null;
             // A test with a store of its own has its policies there, too.
-            case POLICIES -> file != null && isInMemory(getSource()) ? "sqlite" : null;
+            case POLICIES -> file != null && isInMemory(environment) ? "sqlite" : null;
             default -> null;
         };
     }
@@ -64,7 +66,7 @@ final class TestProperties extends PropertySource<Environment> {
     /** Both libraries are optional. Without them, nothing but the configuration applies. */
     private static boolean canStorePolicies() {
         return ClassUtils.isPresent("org.sqlite.JDBC", null)
-                && ClassUtils.isPresent("org.springframework.data.jdbc.core.JdbcAggregateTemplate", null);
+                && ClassUtils.isPresent("org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate", null);
     }
 
     private static String temporaryFile() {
