@@ -79,8 +79,7 @@ final class DatabaseChoice {
         DataSource dataSource = application.get();
         return dataSource == null || ApplicationDataSource.product(dataSource) == DatabaseProduct.SQLITE
                 ? sqlite(defaultFile.get())
-                : new PostgresDatabase(
-                        new PostgresSource.Application(dataSource), store.postgresql(), store.migrate());
+                : new PostgresDatabase(new PostgresSource.Application(dataSource), store.postgresql(), store.migrate());
     }
 
     private PostgresDatabase postgres() {
@@ -112,8 +111,7 @@ final class DatabaseChoice {
             throw new MissingDriverException("jdbc:sqlite", new ClassNotFoundException(SQLITE_DRIVER));
         }
         SqliteFile file = SqliteFile.at(path).synchronous(store.sqlite().synchronous());
-        return new StateDatabase.Sqlite(
-                store.migrate() ? file.createdAgainBy(Schema::migrate) : file, store.migrate());
+        return new StateDatabase.Sqlite(store.migrate() ? file.createdAgainBy(Schema::migrate) : file, store.migrate());
     }
 
     private void refuseUserWithoutUrl() {
