@@ -9,7 +9,6 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.Subject;
 import dev.ratelimit.web.servlet.ServletGate;
-import org.jspecify.annotations.Nullable;
 import org.springframework.security.authentication.AuthenticationManager;
 import org.springframework.security.authentication.AuthenticationServiceException;
 import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
@@ -19,14 +18,17 @@ import org.springframework.security.core.Authentication;
  * Limits failed logins. Safe for use by many threads.
  *
  * <ol>
- *   <li>A login is charged before its password is checked: by address and name, by address, and by name. Guesses at the same
- *       moment cannot pass unseen. A denied login is answered without checking the password.
- *   <li>A correct login, or one that could not be checked, gets its charge back. A wrong one keeps it.
+ *   <li>The limits are looked at first: by address and name, by address, and by name. If one is used up, the login is denied
+ *       without checking the password.
+ *   <li>A wrong login is charged. If guesses at the same moment have used the limit up meanwhile, it is denied.
+ *   <li>After a correct login the limits are looked at once more. If they are used up, it gets the same answer as a wrong one: of
+ *       many guesses at once, no more answers are given than the limit allows.
  *   <li>If only the limit by name denies, an address from which that name has logged in lately is let through.
  * </ol>
  *
- * A correct login does not clear earlier failures. Otherwise a client at the address of an active user could guess without end.
- * Other kinds of authentication, such as remember-me and tokens, pass as they are.
+ * A correct login is never charged, so that many of them at once, also at several instances, do not deny each other. It does not
+ * clear earlier failures. Otherwise a client at the address of an active user could guess without end. A login that could not be
+ * checked is not charged. Other kinds of authentication, such as remember-me and tokens, pass as they are.
  */
 public final class LoginLimits {
 
@@ -34,7 +36,6 @@ public final class LoginLimits {
     private final LoginNumbers numbers;
     private final FailurePolicy onFailure;
     private final ServletGate gate;
-    private final LoginsUnderWay underWay;
     private final KnownAddresses known;
 
     /** Set while a login is checked on this thread: a manager may ask another one that is limited, too. */
@@ -45,7 +46,6 @@ public final class LoginLimits {
         this.numbers = numbers;
         this.onFailure = onFailure;
         this.gate = gate;
-        this.underWay = new LoginsUnderWay(limiter);
         this.known = new KnownAddresses(limiter, numbers.together());
     }
 
@@ -78,64 +78,90 @@ public final class LoginLimits {
 
     private Authentication check(AuthenticationManager passwords, Authentication login, LoginRequest request) {
         LoginSubjects subjects = LoginSubjects.of(request.client(), login.getName());
-        LoginCharge charge = charge(subjects, request);
-        if (charge == null) {
+        LimitRequest asked = withRoom(subjects, request);
+        if (asked.items().isEmpty()) {
             return passwords.authenticate(login);
         }
-        Decision decision = charge.decision();
-        if (!decision.allowed()) {
-            request.decided(charge);
-            throw new RateLimitExceededException(decision);
-        }
-        boolean counts = true;
+        Authentication user;
         try {
-            charge.awaitTurn();
-            Authentication user = passwords.authenticate(login);
-            counts = !user.isAuthenticated();
-            return user;
+            user = passwords.authenticate(login);
         } catch (AuthenticationServiceException e) {
-            counts = false; // a directory that is down says nothing about the password
+            throw e; // a directory that is down says nothing about the password
+        } catch (RuntimeException e) {
+            charge(asked, request);
             throw e;
-        } finally {
-            settle(charge, counts, subjects, request);
         }
+        if (!user.isAuthenticated()) {
+            charge(asked, request);
+            return user;
+        }
+        requireStillRoom(asked, request);
+        if (subjects.together() != null) {
+            known.succeeded(subjects.together());
+        }
+        return user;
     }
 
-    private void settle(LoginCharge charge, boolean counts, LoginSubjects subjects, LoginRequest request) {
-        try {
-            if (counts) {
-                request.decided(charge);
-            } else {
-                charge.giveBack();
-            }
-        } finally {
-            underWay.done(charge.request(), subjects);
-        }
+    /** The limits that the login is held to; {@link RateLimitExceededException} if one of them is used up. */
+    private LimitRequest withRoom(LoginSubjects subjects, LoginRequest request) {
         Subject together = subjects.together();
-        if (!counts && together != null) {
-            known.succeeded(together);
+        boolean byName = together == null || !known.isRemembered(together);
+        LimitRequest asked = asked(subjects, byName, request);
+        Decision look = limiter.peek(asked);
+        if (byName && together != null && isDeniedByNameAlone(look, subjects) && known.contains(together)) {
+            asked = asked(subjects, false, request);
+            look = limiter.peek(asked);
         }
+        if (!look.allowed()) {
+            deny(asked, request);
+        }
+        return asked;
     }
 
-    /** Charges the login; {@code null} if it has neither an address nor a name. */
-    private @Nullable LoginCharge charge(LoginSubjects subjects, LoginRequest request) {
-        Subject together = subjects.together();
-        LimitRequest withoutName = asked(subjects, false, request);
-        LimitRequest all =
-                together != null && known.isRemembered(together) ? withoutName : asked(subjects, true, request);
-        if (all.items().isEmpty()) {
-            return null;
-        }
-        LoginCharge charge = begin(all, subjects);
-        return together != null && isDeniedByNameAlone(charge.decision(), subjects) && known.contains(together)
-                ? begin(withoutName, subjects)
-                : charge;
-    }
-
-    private LoginCharge begin(LimitRequest login, LoginSubjects subjects) {
+    /** Looking is no violation, asking is. */
+    private void deny(LimitRequest asked, LoginRequest request) {
         long start = System.nanoTime();
-        Reservation reservation = underWay.begin(login, subjects);
-        return new LoginCharge(login, reservation, System.nanoTime() - start);
+        Reservation attempt = limiter.reserve(asked);
+        if (attempt.decision().allowed()) {
+            boolean unused = attempt.giveBack(); // there is room again
+        } else {
+            throw exceeded(asked, attempt.decision(), start, request);
+        }
+    }
+
+    /** Guesses at the same moment may have used the limits up. */
+    private void requireStillRoom(LimitRequest asked, LoginRequest request) {
+        long start = System.nanoTime();
+        Decision look = limiter.peek(asked);
+        if (!look.allowed()) {
+            throw exceeded(asked, look, start, request);
+        }
+    }
+
+    private static RateLimitExceededException exceeded(
+            LimitRequest asked, Decision decision, long start, LoginRequest request) {
+        request.decided(asked, decision, System.nanoTime() - start);
+        return new RateLimitExceededException(decision);
+    }
+
+    private void charge(LimitRequest asked, LoginRequest request) {
+        long start = System.nanoTime();
+        Decision decision = limiter.decide(asked);
+        if (!decision.allowed()) {
+            throw exceeded(asked, decision, start, request);
+        }
+        request.decided(asked, decision, System.nanoTime() - start);
+        awaitTurn(decision);
+    }
+
+    /** If a limit is a leaky bucket with {@code max-wait}. */
+    private static void awaitTurn(Decision decision) {
+        try {
+            decision.awaitTurn();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while a login waited for its turn", e);
+        }
     }
 
     private LimitRequest asked(LoginSubjects subjects, boolean byName, LoginRequest request) {

@@ -1,8 +1,11 @@
 package dev.ratelimit.login;
 
+import dev.ratelimit.Decision;
+import dev.ratelimit.LimitRequest;
 import dev.ratelimit.web.servlet.ServletGate;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.context.request.ServletRequestAttributes;
@@ -39,9 +42,9 @@ record LoginRequest(
     }
 
     /** Adds a login that counts to the record and the headers of the request. Correct logins are not shown. */
-    void decided(LoginCharge charge) {
+    void decided(LimitRequest asked, Decision decision, long tookNanos) {
         if (request != null) {
-            gate.decided(request, response, charge.request(), charge.decision(), charge.took());
+            gate.decided(request, response, asked, decision, Duration.ofNanos(tookNanos));
         }
     }
 }

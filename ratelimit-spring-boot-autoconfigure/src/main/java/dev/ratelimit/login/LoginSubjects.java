@@ -2,10 +2,7 @@ package dev.ratelimit.login;
 
 import dev.ratelimit.Subject;
 import java.text.Normalizer;
-import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,11 +29,6 @@ record LoginSubjects(
         Subject byName = folded.isEmpty() ? null : Subject.of(NAME, folded);
         Subject byBoth = byAddress == null || byName == null ? null : byAddress.and(NAME, folded);
         return new LoginSubjects(byBoth, byAddress, byName);
-    }
-
-    /** Those that one client has to itself. */
-    List<Subject> ofAddress() {
-        return Stream.of(together, address).filter(Objects::nonNull).toList();
     }
 
     /**

@@ -23,8 +23,9 @@ import org.springframework.util.StringUtils;
 @ExtendWith(OutputCaptureExtension.class)
 class PropertyFailureAnalyzerTest {
 
-    private static final String OF_A_LIMIT = "algorithm, base, burst, candidate, capacity, cost, drain, forget-after,"
-            + " lease, max-requests, max-wait, min-interval, penalties, refill, retry-after, tiers, window, zone";
+    private static final String OF_A_LIMIT =
+            "algorithm, base, burst, candidate, capacity, cost, drain, enabled, forget-after,"
+                    + " lease, max-requests, max-wait, min-interval, penalties, refill, retry-after, tiers, window, zone";
 
     private final ApplicationContextRunner application = new ApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(RateLimitAutoConfiguration.class))

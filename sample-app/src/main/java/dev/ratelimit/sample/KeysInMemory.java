@@ -13,6 +13,7 @@ import org.springframework.stereotype.Component;
 /** The API keys of a sample that keeps nothing: an application brings its own as a bean of type {@link ApiKeys}. */
 @Component
 @ConditionalOnProperty(name = "ratelimit.store.type", havingValue = "memory")
+@ConditionalOnProperty(name = "ratelimit.policy.store", havingValue = "auto", matchIfMissing = true)
 class KeysInMemory implements ApiKeys {
 
     private final Map<String, ApiKey> bySecret = new ConcurrentHashMap<>();

@@ -1,5 +1,6 @@
 package dev.ratelimit.sample;
 
+import dev.ratelimit.annotation.RateLimitExempt;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.security.authentication.AuthenticationManager;
@@ -36,7 +37,9 @@ class LoginController {
 
     record Welcome(String user) {}
 
+    /** No rule limits it: the {@link AuthenticationManager} does. */
     @PostMapping("/login")
+    @RateLimitExempt
     Welcome login(@RequestBody Credentials credentials) {
         try {
             return new Welcome(authentication

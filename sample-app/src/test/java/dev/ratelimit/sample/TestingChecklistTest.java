@@ -91,8 +91,7 @@ class TestingChecklistTest extends RunningSample {
                 sample.createCampaign("alice"),
                 sample.uploadAvatar("alice"),
                 sample.acquireComposeLock("alice"),
-                sample.join("alice"),
-                sample.login("alice", "alice"))) {
+                sample.join("alice"))) {
             assertThat(answer.status()).isBetween(200, 201);
             assertThat(answer.number("X-RateLimit-Limit")).isPositive();
             assertThat(answer.number("X-RateLimit-Remaining")).isNotNegative();
