@@ -5,7 +5,8 @@ plugins {
 dependencies {
     implementation(project(":ratelimit-spring-boot-starter"))
     implementation("org.springframework.boot:spring-boot-starter-webmvc")
-    runtimeOnly("org.postgresql:postgresql")
+    implementation("com.zaxxer:HikariCP")
+    implementation("org.postgresql:postgresql")
 
     testImplementation("org.springframework.boot:spring-boot-starter-webmvc-test")
     testImplementation(project(":ratelimit-test-postgres"))

@@ -1,10 +1,10 @@
 package orders;
 
 // region marked
+import com.zaxxer.hikari.HikariDataSource;
 import dev.ratelimit.autoconfigure.RateLimitDataSource;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.annotation.Value;
-import org.springframework.boot.jdbc.DataSourceBuilder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -14,7 +14,9 @@ class OrdersDatabase {
     @Bean
     @RateLimitDataSource
     DataSource orders(@Value("${orders.url}") String url) {
-        return DataSourceBuilder.create().url(url).build();
+        HikariDataSource orders = new HikariDataSource();
+        orders.setJdbcUrl(url);
+        return orders;
     }
 }
 // endregion
