@@ -1,5 +1,6 @@
 package dev.ratelimit.admin;
 
+import dev.ratelimit.support.JsonText;
 import java.util.Map;
 import java.util.stream.Collectors;
 
@@ -10,22 +11,7 @@ final class Notes {
 
     static String json(Map<String, String> notes) {
         return notes.entrySet().stream()
-                .map(note -> quoted(note.getKey()) + ": " + quoted(note.getValue()))
+                .map(note -> JsonText.quoted(note.getKey()) + ": " + JsonText.quoted(note.getValue()))
                 .collect(Collectors.joining(", ", "{", "}"));
-    }
-
-    private static String quoted(String text) {
-        StringBuilder quoted = new StringBuilder(text.length() + 2).append('"');
-        for (int i = 0; i < text.length(); i++) {
-            char letter = text.charAt(i);
-            if (letter == '"' || letter == '\\') {
-                quoted.append('\\').append(letter);
-            } else if (letter < ' ') {
-                quoted.append(String.format("\\u%04x", (int) letter));
-            } else {
-                quoted.append(letter);
-            }
-        }
-        return quoted.append('"').toString();
     }
 }

@@ -4,6 +4,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.LimitDecision;
 import dev.ratelimit.gate.Rejection;
 import dev.ratelimit.gate.Rejection.Reason;
+import dev.ratelimit.support.JsonText;
 import dev.ratelimit.support.Seconds;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -76,7 +77,7 @@ public final class ProblemDocument {
         LimitDecision tightest = decision == null || decision.isForever() ? null : decision.tightest();
         return tightest == null || tightest.allowed()
                 ? "null"
-                : quoted(Instant.ofEpochSecond(Seconds.roundedUp(tightest.resetAt()))
+                : JsonText.quoted(Instant.ofEpochSecond(Seconds.roundedUp(tightest.resetAt()))
                         .toString());
     }
 
@@ -85,7 +86,7 @@ public final class ProblemDocument {
         if (decision != null) {
             for (LimitDecision limit : decision.limits()) {
                 if (!limit.allowed()) {
-                    names.add(quoted(limit.limit().name()));
+                    names.add(JsonText.quoted(limit.limit().name()));
                 }
             }
         }
@@ -97,21 +98,6 @@ public final class ProblemDocument {
     }
 
     private static String field(String name, String value) {
-        return quoted(name) + ":" + quoted(value);
-    }
-
-    private static String quoted(String text) {
-        StringBuilder quoted = new StringBuilder(text.length() + 2).append('"');
-        for (int i = 0; i < text.length(); i++) {
-            char letter = text.charAt(i);
-            if (letter == '"' || letter == '\\') {
-                quoted.append('\\').append(letter);
-            } else if (letter < ' ') {
-                quoted.append(String.format("\\u%04x", (int) letter));
-            } else {
-                quoted.append(letter);
-            }
-        }
-        return quoted.append('"').toString();
+        return JsonText.quoted(name) + ":" + JsonText.quoted(value);
     }
 }
