@@ -14,6 +14,8 @@ import dev.ratelimit.policy.Quota;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.Rule.Response;
 import dev.ratelimit.policy.Tiers;
+import dev.ratelimit.startup.InvalidPropertyException;
+import dev.ratelimit.startup.SettingsWithoutEffect;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

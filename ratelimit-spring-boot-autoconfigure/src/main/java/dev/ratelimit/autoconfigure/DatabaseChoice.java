@@ -6,6 +6,7 @@ import dev.ratelimit.connection.ApplicationDataSource;
 import dev.ratelimit.connection.MissingDriverException;
 import dev.ratelimit.connection.PostgresSource;
 import dev.ratelimit.schema.Schema;
+import dev.ratelimit.startup.InvalidPropertyException;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import java.nio.file.Path;

@@ -2,6 +2,7 @@ package dev.ratelimit.autoconfigure;
 
 import dev.ratelimit.Limits;
 import dev.ratelimit.login.LoginNumbers;
+import dev.ratelimit.startup.InvalidPropertyException;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;

@@ -1,5 +1,6 @@
 package dev.ratelimit.autoconfigure;
 
+import dev.ratelimit.connection.LaterConnections;
 import dev.ratelimit.connection.LimiterConnections;
 import dev.ratelimit.data.PolicyDatabase;
 import java.util.ArrayList;

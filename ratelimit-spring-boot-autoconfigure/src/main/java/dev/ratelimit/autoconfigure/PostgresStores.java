@@ -2,6 +2,7 @@ package dev.ratelimit.autoconfigure;
 
 import dev.ratelimit.autoconfigure.RateLimitProperties.SynchronousCommit;
 import dev.ratelimit.connection.LimiterConnections;
+import dev.ratelimit.connection.PooledLimitStore;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
 import java.time.Duration;

@@ -4,6 +4,7 @@ import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.Conditions;
 import dev.ratelimit.policy.RuleBook.MatchMode;
+import dev.ratelimit.startup.InvalidPropertyException;
 import dev.ratelimit.store.sqlite.SqliteFile.Synchronous;
 import dev.ratelimit.web.ForwardingHeader;
 import java.time.Duration;

@@ -6,6 +6,8 @@ import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.Conditions;
 import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Rule;
+import dev.ratelimit.startup.HandlerPaths;
+import dev.ratelimit.startup.ProbableMistakes;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;

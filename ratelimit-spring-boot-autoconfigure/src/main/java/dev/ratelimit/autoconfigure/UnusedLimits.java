@@ -5,6 +5,7 @@ import dev.ratelimit.annotation.RateLimitedCheck;
 import dev.ratelimit.policy.Policies;
 import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Rule;
+import dev.ratelimit.startup.ProbableMistakes;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;

@@ -59,7 +59,15 @@ class ArchitectureTest {
                             "dev.ratelimit.gate",
                             "dev.ratelimit.web.servlet"),
             "dev.ratelimit.metrics", List.of("dev.ratelimit"),
-            "dev.ratelimit.connection", List.of("dev.ratelimit.store", "dev.ratelimit.store.jdbc"));
+            "dev.ratelimit.connection", List.of("dev.ratelimit.store", "dev.ratelimit.store.jdbc"),
+            "dev.ratelimit.startup",
+                    List.of(
+                            "dev.ratelimit",
+                            "dev.ratelimit.policy",
+                            "dev.ratelimit.store",
+                            "dev.ratelimit.schema",
+                            "dev.ratelimit.annotation",
+                            "dev.ratelimit.connection"));
 
     @ArchTest
     static void everyPackageIsToldWhatItMayImport(JavaClasses classes) {

@@ -14,6 +14,8 @@ import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.policy.Policies;
+import dev.ratelimit.startup.ConfigurationFailureAnalyzer;
+import dev.ratelimit.startup.StoreFailureAnalyzer;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.MemoryLimitStore;
 import dev.ratelimit.store.sqlite.SqliteLimitStore;

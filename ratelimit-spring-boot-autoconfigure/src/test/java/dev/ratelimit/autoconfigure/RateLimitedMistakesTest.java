@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.ratelimit.RateLimitExceededException;
 import dev.ratelimit.annotation.RateLimitExempt;
 import dev.ratelimit.annotation.RateLimited;
+import dev.ratelimit.startup.ConfigurationFailureAnalyzer;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;

@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.startup;
 
 import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.policy.InvalidRuleException;
@@ -13,11 +13,11 @@ import java.util.Set;
  * Refuses settings that can have no effect. Only the configuration counts: if the rows of a database decided, an
  * application might not start again after the last user of a tier has left.
  */
-final class SettingsWithoutEffect {
+public final class SettingsWithoutEffect {
 
     private SettingsWithoutEffect() {}
 
-    static void refuse(PolicyConfiguration configuration) {
+    public static void refuse(PolicyConfiguration configuration) {
         Set<String> tiers = configuration.tiers().names();
         configuration.limits().forEach((limit, definition) -> requireTiers(limit, definition, tiers));
         for (Rule rule : configuration.rules()) {

@@ -1,6 +1,5 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.connection;
 
-import dev.ratelimit.connection.MissingDriverException;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.LimitStoreException;
@@ -31,11 +30,11 @@ import org.slf4j.LoggerFactory;
  *
  * A store that is available but invalid, such as one with a newer schema, stops the startup all the same.
  */
-final class AwaitedLimitStore implements LimitStore {
+public final class AwaitedLimitStore implements LimitStore {
 
     private static final Logger log = LoggerFactory.getLogger(AwaitedLimitStore.class);
 
-    static final Duration LONGEST_AT_START = Duration.ofSeconds(5);
+    public static final Duration LONGEST_AT_START = Duration.ofSeconds(5);
 
     private static final Duration PAUSE = Duration.ofMillis(500);
 
@@ -60,7 +59,7 @@ final class AwaitedLimitStore implements LimitStore {
      * @param where where state is kept, for the log
      * @param groupsAtOnce that of the store
      */
-    static LimitStore open(String where, Supplier<LimitStore> opening, int groupsAtOnce, Duration longest) {
+    public static LimitStore open(String where, Supplier<LimitStore> opening, int groupsAtOnce, Duration longest) {
         AwaitedLimitStore awaited = new AwaitedLimitStore(where, opening, groupsAtOnce);
         DaemonThreads.named("ratelimit-store").newThread(awaited::keepOpening).start();
         try {
@@ -115,7 +114,7 @@ final class AwaitedLimitStore implements LimitStore {
     }
 
     /** Whether the store is open by now. */
-    boolean isOpen() {
+    public boolean isOpen() {
         return store != null;
     }
 

@@ -1,15 +1,15 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.startup;
 
 import dev.ratelimit.InvalidSettingException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** An invalid property, by its full name. */
-final class InvalidPropertyException extends InvalidSettingException {
+public final class InvalidPropertyException extends InvalidSettingException {
 
     private static final long serialVersionUID = 1L;
 
-    InvalidPropertyException(String property, @Nullable Object value, String advice) {
+    public InvalidPropertyException(String property, @Nullable Object value, String advice) {
         super(property, value, advice);
     }
 
@@ -18,7 +18,7 @@ final class InvalidPropertyException extends InvalidSettingException {
     }
 
     /** Makes a part of the properties under this prefix. The exception of an invalid one names its full property. */
-    static <T> T under(String prefix, Supplier<T> part) {
+    public static <T> T under(String prefix, Supplier<T> part) {
         try {
             return part.get();
         } catch (InvalidSettingException e) {
@@ -27,7 +27,7 @@ final class InvalidPropertyException extends InvalidSettingException {
     }
 
     /** Makes a part of this property. */
-    static <T> T at(String property, Supplier<T> part) {
+    public static <T> T at(String property, Supplier<T> part) {
         try {
             return part.get();
         } catch (InvalidSettingException e) {

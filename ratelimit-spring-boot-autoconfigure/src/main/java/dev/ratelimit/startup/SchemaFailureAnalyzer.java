@@ -1,11 +1,11 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.startup;
 
 import dev.ratelimit.schema.SchemaException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
 /** Reports that the tables cannot be used, and says who has to do what about it. */
-final class SchemaFailureAnalyzer extends AbstractFailureAnalyzer<SchemaException> {
+public final class SchemaFailureAnalyzer extends AbstractFailureAnalyzer<SchemaException> {
 
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, SchemaException cause) {

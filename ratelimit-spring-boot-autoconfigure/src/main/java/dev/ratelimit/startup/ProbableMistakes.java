@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.startup;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -13,13 +13,13 @@ import org.springframework.context.event.ContextRefreshedEvent;
  * Names settings that are probably a mistake in one line of the log, when the application has started. None of them is
  * certain, so none of them stops the start.
  */
-final class ProbableMistakes implements ApplicationListener<ContextRefreshedEvent> {
+public final class ProbableMistakes implements ApplicationListener<ContextRefreshedEvent> {
 
     private static final Logger log = LoggerFactory.getLogger(ProbableMistakes.class);
 
     /** Looks for mistakes of one kind. */
     @FunctionalInterface
-    interface Finder {
+    public interface Finder {
 
         /** Describes each mistake, without a full stop. */
         List<String> find();
@@ -28,7 +28,7 @@ final class ProbableMistakes implements ApplicationListener<ContextRefreshedEven
     private final ApplicationContext context;
     private final ObjectProvider<Finder> finders;
 
-    ProbableMistakes(ApplicationContext context, ObjectProvider<Finder> finders) {
+    public ProbableMistakes(ApplicationContext context, ObjectProvider<Finder> finders) {
         this.context = context;
         this.finders = finders;
     }

@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.startup;
 
 import jakarta.servlet.FilterRegistration;
 import jakarta.servlet.ServletContext;
@@ -22,7 +22,7 @@ import org.springframework.web.servlet.resource.ResourceHttpRequestHandler;
  * The paths that the application serves, as far as they can be known: those of Spring MVC, of other servlets and filters,
  * and of static resources. If anything else may serve requests, it may serve every path.
  */
-final class HandlerPaths {
+public final class HandlerPaths {
 
     private static final String EVERY_PATH = "/**";
     private static final String JERSEY_AS_FILTER = "jerseyFilterRegistration";
@@ -42,13 +42,13 @@ final class HandlerPaths {
     private final WebApplicationContext context;
     private final boolean caseSensitive;
 
-    HandlerPaths(WebApplicationContext context) {
+    public HandlerPaths(WebApplicationContext context) {
         this.context = context;
         this.caseSensitive = MvcPaths.parser(context).isCaseSensitive();
     }
 
     /** Whether a request whose path matches the pattern may be served; {@code false} only if it is certain. */
-    boolean mayServe(String pattern) {
+    public boolean mayServe(String pattern) {
         Environment environment = context.getEnvironment();
         String servlet = environment.getProperty("spring.mvc.servlet.path", "").replaceAll("/$", "");
         if (!pattern.startsWith(servlet + "/") || segments(pattern).isEmpty()) {

@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.startup;
 
 import dev.ratelimit.connection.MissingDriverException;
 import dev.ratelimit.store.LimitStoreException;
@@ -6,7 +6,7 @@ import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
 /** Reports that the store could not be opened, and names the properties that locate it. */
-final class StoreFailureAnalyzer extends AbstractFailureAnalyzer<LimitStoreException> {
+public final class StoreFailureAnalyzer extends AbstractFailureAnalyzer<LimitStoreException> {
 
     private static final String UNREACHABLE =
             "Check that the database is reachable, or set ratelimit.store.type, ratelimit.store.sqlite.path or"

@@ -1,6 +1,5 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.connection;
 
-import dev.ratelimit.connection.LimiterConnections;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.ForwardingLimitStore;
 import dev.ratelimit.store.LimitStore;
@@ -11,7 +10,7 @@ import java.time.Duration;
 import java.util.List;
 
 /** A store with the connections that were opened for it alone, and that are closed with it. */
-final class PooledLimitStore extends ForwardingLimitStore {
+public final class PooledLimitStore extends ForwardingLimitStore {
 
     /**
      * For so long after an answer a connection is given out unseen; later HikariCP tries it first, and may take longer for
@@ -22,7 +21,7 @@ final class PooledLimitStore extends ForwardingLimitStore {
     private final LimiterConnections connections;
     private volatile long answeredAt = System.nanoTime() - STILL_WARM.toNanos();
 
-    PooledLimitStore(LimitStore store, LimiterConnections connections) {
+    public PooledLimitStore(LimitStore store, LimiterConnections connections) {
         super(store);
         this.connections = connections;
     }
@@ -40,7 +39,7 @@ final class PooledLimitStore extends ForwardingLimitStore {
      * @param work uses this store
      * @param end when to leave the rest of them, in the time of {@link System#nanoTime()}
      */
-    void onEachConnection(Runnable work, long end) {
+    public void onEachConnection(Runnable work, long end) {
         try {
             connections.onEachConnection(work, end);
         } catch (SQLException e) {

@@ -1,11 +1,11 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.startup;
 
 import dev.ratelimit.connection.UnusableDataSourceException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
 /** Lists the ways to choose a database for rate limits. */
-final class DataSourceFailureAnalyzer extends AbstractFailureAnalyzer<UnusableDataSourceException> {
+public final class DataSourceFailureAnalyzer extends AbstractFailureAnalyzer<UnusableDataSourceException> {
 
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, UnusableDataSourceException cause) {

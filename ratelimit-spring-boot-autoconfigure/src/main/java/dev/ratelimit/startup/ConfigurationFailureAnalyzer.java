@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.startup;
 
 import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.InvalidSettingException;
@@ -9,7 +9,7 @@ import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
 /** Names the invalid property or annotation, its value and a remedy. */
-final class ConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<InvalidSettingException> {
+public final class ConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<InvalidSettingException> {
 
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, InvalidSettingException cause) {

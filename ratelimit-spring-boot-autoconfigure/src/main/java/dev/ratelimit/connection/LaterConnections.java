@@ -1,6 +1,5 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.connection;
 
-import dev.ratelimit.connection.LimiterConnections;
 import dev.ratelimit.store.LimitStoreException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -10,13 +9,13 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
 /** Connections to a database that is unavailable at startup: each use tries to open them until it works. */
-final class LaterConnections extends AbstractDataSource implements AutoCloseable {
+public final class LaterConnections extends AbstractDataSource implements AutoCloseable {
 
     private final Supplier<LimiterConnections> opening;
     private @Nullable LimiterConnections opened;
     private boolean closed;
 
-    LaterConnections(Supplier<LimiterConnections> opening) {
+    public LaterConnections(Supplier<LimiterConnections> opening) {
         this.opening = opening;
     }
 
