@@ -92,9 +92,18 @@ public record Decision(
         return delay;
     }
 
-    /** Waits for the turn of an allowed request: for {@link #delay()}, mostly not at all. */
-    public void awaitTurn() throws InterruptedException {
-        TimeUnit.NANOSECONDS.sleep(delay().toNanos());
+    /**
+     * Waits for the turn of an allowed request: for {@link #delay()}, mostly not at all.
+     *
+     * @throws IllegalStateException if the thread is interrupted; it stays interrupted
+     */
+    public void awaitTurn() {
+        try {
+            TimeUnit.NANOSECONDS.sleep(delay().toNanos());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while a request waited for its turn", e);
+        }
     }
 
     /** Whether the request met or brought about a penalty without an end, so that waiting does not help. */

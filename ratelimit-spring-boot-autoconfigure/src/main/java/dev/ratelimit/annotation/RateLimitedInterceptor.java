@@ -216,16 +216,7 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
             if (reservation != null && settled != null) {
                 reservations.add(new Open(request, reservation, settled));
             }
-            awaitTurn(decision);
-        }
-
-        private static void awaitTurn(Decision decision) {
-            try {
-                decision.awaitTurn();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new IllegalStateException("interrupted while a call waited for its turn", e);
-            }
+            decision.awaitTurn();
         }
 
         private @Nullable Object proceed() throws Throwable {

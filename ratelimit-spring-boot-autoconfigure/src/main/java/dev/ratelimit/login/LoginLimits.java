@@ -151,17 +151,7 @@ public final class LoginLimits {
             throw exceeded(asked, decision, start, request);
         }
         request.decided(asked, decision, System.nanoTime() - start);
-        awaitTurn(decision);
-    }
-
-    /** If a limit is a leaky bucket with {@code max-wait}. */
-    private static void awaitTurn(Decision decision) {
-        try {
-            decision.awaitTurn();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while a login waited for its turn", e);
-        }
+        decision.awaitTurn(); // if a limit is a leaky bucket with max-wait
     }
 
     private LimitRequest asked(LoginSubjects subjects, boolean byName, LoginRequest request) {
