@@ -36,7 +36,10 @@ final class StoreHealth {
     void undecided(UndecidedException e) {
         lastFailureNanos = nanoTime.getAsLong();
         if (failing.compareAndSet(false, true)) {
-            log.warn("Store unavailable; applying on-failure to each request: {}", e.getMessage(), e.getCause());
+            log.warn("Store unavailable; applying on-failure to each request: {}", e.getMessage());
+            if (e.getCause() != null) {
+                log.debug("The store failed", e.getCause());
+            }
         }
     }
 }

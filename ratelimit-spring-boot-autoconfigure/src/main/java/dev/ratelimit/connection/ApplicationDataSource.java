@@ -48,7 +48,8 @@ public final class ApplicationDataSource {
             return some.getIfAvailable();
         } catch (NoUniqueBeanDefinitionException e) {
             Collection<String> names = e.getBeanNamesFound();
-            throw new UnusableDataSourceException(problem + (names == null ? e.getMessage() : names), e);
+            // Without the cause, for which Spring Boot has an analysis of its own.
+            throw new UnusableDataSourceException(problem + (names == null ? e.getMessage() : names), null);
         }
     }
 

@@ -37,6 +37,7 @@ public final class LoginLimits {
     private final FailurePolicy onFailure;
     private final ServletGate gate;
     private final KnownAddresses known;
+    private final LoginsUnderWay underWay = new LoginsUnderWay();
 
     /** Set while a login is checked on this thread: a manager may ask another one that is limited, too. */
     private final ThreadLocal<Boolean> checking = new ThreadLocal<>();
@@ -82,24 +83,26 @@ public final class LoginLimits {
         if (asked.items().isEmpty()) {
             return passwords.authenticate(login);
         }
-        Authentication user;
+        long number = underWay.begin(asked);
         try {
-            user = passwords.authenticate(login);
-        } catch (AuthenticationServiceException e) {
+            Authentication user = passwords.authenticate(login);
+            if (!user.isAuthenticated()) {
+                charge(asked, request);
+                return user;
+            }
+            requireStillRoom(asked, number, request);
+            if (subjects.together() != null) {
+                known.succeeded(subjects.together());
+            }
+            return user;
+        } catch (AuthenticationServiceException | RateLimitExceededException e) {
             throw e; // a directory that is down says nothing about the password
         } catch (RuntimeException e) {
             charge(asked, request);
             throw e;
+        } finally {
+            underWay.done(asked, number);
         }
-        if (!user.isAuthenticated()) {
-            charge(asked, request);
-            return user;
-        }
-        requireStillRoom(asked, request);
-        if (subjects.together() != null) {
-            known.succeeded(subjects.together());
-        }
-        return user;
     }
 
     /** The limits that the login is held to; {@link RateLimitExceededException} if one of them is used up. */
@@ -129,12 +132,19 @@ public final class LoginLimits {
         }
     }
 
-    /** Guesses at the same moment may have used the limits up. */
-    private void requireStillRoom(LimitRequest asked, LoginRequest request) {
+    /**
+     * Guesses that began before may have used the limits up, or do so when they fail. Otherwise a correct password
+     * would stand out from many wrong ones at once where a failure takes longer than a success.
+     */
+    private void requireStillRoom(LimitRequest asked, long number, LoginRequest request) {
         long start = System.nanoTime();
-        Decision look = limiter.peek(asked);
-        if (!look.allowed()) {
-            throw exceeded(asked, look, start, request);
+        boolean waited = true;
+        while (waited) {
+            Decision look = limiter.peek(asked);
+            if (!look.allowed()) {
+                throw exceeded(asked, look, start, request);
+            }
+            waited = underWay.awaitEarlier(look, number, start);
         }
     }
 

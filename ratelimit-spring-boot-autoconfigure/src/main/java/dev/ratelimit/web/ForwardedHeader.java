@@ -5,7 +5,8 @@ import java.util.List;
 
 /**
  * Parses the {@code Forwarded} header (RFC 7239). Commas separate elements and semicolons separate pairs, except inside quoted
- * strings. A malformed element is an unknown hop. So a client that opens a quote and never closes it cannot choose its address.
+ * strings. A malformed element is an unknown hop. A quote that is not closed is an ordinary letter: so a client that opens one
+ * cannot hide the element that a proxy adds behind it.
  */
 final class ForwardedHeader {
 
@@ -28,36 +29,54 @@ final class ForwardedHeader {
         String hop = UNKNOWN;
         boolean found = false;
         for (String pair : split(element, ';')) {
+            if (pair.isBlank()) {
+                continue;
+            }
             int equals = pair.indexOf('=');
-            if (equals >= 0 && pair.substring(0, equals).strip().equalsIgnoreCase("for")) {
+            String value =
+                    equals < 0 ? UNKNOWN : unquoted(pair.substring(equals + 1).strip());
+            if (value.isEmpty()) {
+                return UNKNOWN;
+            }
+            if (pair.substring(0, equals).strip().equalsIgnoreCase("for")) {
                 if (found) {
                     return UNKNOWN; // each parameter may be there once
                 }
                 found = true;
-                hop = unquoted(pair.substring(equals + 1).strip());
+                hop = value;
             }
         }
         return hop;
     }
 
-    /** Splits at the separators that are not within quotes. A quote that is not closed reaches to the end. */
+    /** Splits at the separators that are not within quotes. */
     private static List<String> split(String text, char separator) {
         List<String> parts = new ArrayList<>();
-        boolean quoted = false;
         int start = 0;
         for (int i = 0; i < text.length(); i++) {
             char letter = text.charAt(i);
-            if (quoted && letter == '\\') {
-                i++;
-            } else if (letter == '"') {
-                quoted = !quoted;
-            } else if (letter == separator && !quoted) {
+            if (letter == '"') {
+                i = endOfQuote(text, i);
+            } else if (letter == separator) {
                 parts.add(text.substring(start, i));
                 start = i + 1;
             }
         }
         parts.add(text.substring(start));
         return parts;
+    }
+
+    /** The index of the closing quote; that of the opening one if there is none. */
+    private static int endOfQuote(String text, int opening) {
+        for (int i = opening + 1; i < text.length(); i++) {
+            char letter = text.charAt(i);
+            if (letter == '\\') {
+                i++;
+            } else if (letter == '"') {
+                return i;
+            }
+        }
+        return opening;
     }
 
     private static String unquoted(String value) {

@@ -1,6 +1,7 @@
 package dev.ratelimit.starter;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.store.LimitStore;
 import jakarta.servlet.DispatcherType;
@@ -11,7 +12,11 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -336,6 +341,87 @@ class LoginLimitsTest {
             assertThat(client.status("alice", "alice"))
                     .as("the correct password, once the guesses are used up")
                     .isEqualTo(429);
+        }
+    }
+
+    /** Says no only when it is told to, as a chain of slow directories does. */
+    static class SlowToRefuse implements AuthenticationManager {
+
+        private final AtomicInteger asked = new AtomicInteger();
+        private final CountDownLatch refuse = new CountDownLatch(1);
+
+        @Override
+        public Authentication authenticate(Authentication login) {
+            asked.incrementAndGet();
+            try {
+                return OwnManager.check(login);
+            } catch (BadCredentialsException e) {
+                awaitRefusal();
+                throw e;
+            }
+        }
+
+        private void awaitRefusal() {
+            try {
+                assertThat(refuse.await(1, TimeUnit.MINUTES)).isTrue();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        int asked() {
+            return asked.get();
+        }
+
+        void refuse() {
+            refuse.countDown();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class SlowFailures {
+
+        @Bean
+        SlowToRefuse passwords() {
+            return new SlowToRefuse();
+        }
+
+        @Bean
+        SecurityFilterChain security(HttpSecurity http, AuthenticationManager passwords) {
+            return http.authorizeHttpRequests(requests -> requests.anyRequest().authenticated())
+                    .authenticationManager(passwords)
+                    .httpBasic(Customizer.withDefaults())
+                    .build();
+        }
+    }
+
+    @Test
+    void correctGuessIsNotToldFromEarlierOnesThatTakeLongerToFail() throws Exception {
+        try (RunningApplication application = start(SlowFailures.class)) {
+            LoginClient client = new LoginClient(application, FIRST);
+            SlowToRefuse passwords = application.bean(SlowToRefuse.class);
+            CompletableFuture<List<Integer>> wrong = CompletableFuture.supplyAsync(() ->
+                    quietly(() -> client.together(20, () -> client.status("alice", "wrong"))));
+            await().until(() -> passwords.asked() == 20);
+            CompletableFuture<Integer> correct =
+                    CompletableFuture.supplyAsync(() -> quietly(() -> client.status("alice", "alice")));
+            await().until(() -> passwords.asked() == 21);
+
+            passwords.refuse();
+
+            assertThat(correct.get(1, TimeUnit.MINUTES)).isEqualTo(429);
+            assertThat(wrong.get(1, TimeUnit.MINUTES))
+                    .filteredOn(status -> status == 401)
+                    .hasSize(5);
+        }
+    }
+
+    private static <T> T quietly(Callable<T> call) {
+        try {
+            return call.call();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
         }
     }
 

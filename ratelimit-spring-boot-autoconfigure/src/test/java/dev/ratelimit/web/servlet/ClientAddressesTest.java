@@ -77,11 +77,18 @@ class ClientAddressesTest {
                 .isEqualTo("1.2.3.4");
     }
 
-    /** The client may open a quote that swallows the entry of the proxy: then nobody but the proxy is known. */
+    /** The client may open a quote so that it swallows the entry of the proxy. */
+    @Test
+    void quoteThatIsNotClosedHidesNothing() {
+        assertThat(client("10.0.0.1", null, "for=\"9.9.9.9, for=1.2.3.4")).isEqualTo("1.2.3.4");
+        assertThat(client("10.0.0.1", null, "for=9.9.9.9;host=\", for=1.2.3.4")).isEqualTo("1.2.3.4");
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "for=\"9.9.9.9, for=1.2.3.4",
+                "for=9.9.9.9;host=\"",
+                "for=9.9.9.9;host",
                 "for=\"x, for=\"1.2.3.4\"",
                 "for=9.9.9.9;for=8.8.8.8",
                 "for=\"9.9.9.9\\",
