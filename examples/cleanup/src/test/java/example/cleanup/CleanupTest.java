@@ -14,11 +14,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 class CleanupTest {
 
     @Test
+    @Timeout(60)
     void deletesExpiredStateAndKeepsTheRest(@TempDir Path directory) throws Exception {
         Path path = directory.resolve("ratelimit.db");
         SqliteFile file = SqliteFile.at(path);

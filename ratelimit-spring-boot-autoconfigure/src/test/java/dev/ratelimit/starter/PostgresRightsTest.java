@@ -22,7 +22,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** What the user of the database may do, and what is said if that is not enough: an action, and never a stack trace. */
+/** The rights of the database user, and the messages if they are too few. */
 @ExtendWith(OutputCaptureExtension.class)
 class PostgresRightsTest {
 

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Properties;
 import org.junit.jupiter.api.Test;
 
-/** What the starter brings onto the class path of an application. */
+/** The libraries that the starter adds to the class path of an application. */
 class StarterDependenciesTest {
 
     /**

@@ -1,0 +1,2 @@
+/** The smallest limited application. */
+package example.basic;

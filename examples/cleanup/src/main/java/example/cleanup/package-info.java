@@ -1,0 +1,2 @@
+/** Deletes expired state from the command line. */
+package example.cleanup;

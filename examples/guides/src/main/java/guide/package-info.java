@@ -1,0 +1,2 @@
+/** The code of the guides in docs, run together by tests. */
+package guide;

@@ -1,0 +1,2 @@
+/** An application whose failed logins are limited. */
+package example.login;
