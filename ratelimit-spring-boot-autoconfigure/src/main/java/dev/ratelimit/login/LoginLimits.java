@@ -85,7 +85,7 @@ public final class LoginLimits {
         }
         long number = underWay.begin(asked);
         try {
-            Authentication user = passwords.authenticate(login);
+            Authentication user = chargingFailures(passwords, login, asked, request);
             if (!user.isAuthenticated()) {
                 charge(asked, request);
                 return user;
@@ -95,13 +95,20 @@ public final class LoginLimits {
                 known.succeeded(subjects.together());
             }
             return user;
+        } finally {
+            underWay.done(asked, number);
+        }
+    }
+
+    private Authentication chargingFailures(
+            AuthenticationManager passwords, Authentication login, LimitRequest asked, LoginRequest request) {
+        try {
+            return passwords.authenticate(login);
         } catch (AuthenticationServiceException | RateLimitExceededException e) {
-            throw e; // a directory that is down says nothing about the password
+            throw e; // a directory that is down, or another limit, says nothing about the password
         } catch (RuntimeException e) {
             charge(asked, request);
             throw e;
-        } finally {
-            underWay.done(asked, number);
         }
     }
 
