@@ -58,6 +58,7 @@ class ArchitectureTest {
     private static final String JDBC = "dev.ratelimit.store.jdbc";
     private static final String SQLITE = "dev.ratelimit.store.sqlite";
     private static final String POSTGRESQL = "dev.ratelimit.store.postgresql";
+    private static final String AUDIT = "dev.ratelimit.audit";
     private static final String ENGINE = "dev.ratelimit.engine";
     private static final String UPKEEP = "dev.ratelimit.upkeep";
     private static final String SCHEMA = "dev.ratelimit.schema";
@@ -78,6 +79,18 @@ class ArchitectureTest {
             Map.entry(SQLITE, List.of(ROOT, ALGORITHM, STORE, JDBC, LOGGING, "org.sqlite")),
             Map.entry(POSTGRESQL, List.of(ROOT, ALGORITHM, STORE, JDBC, LOGGING)),
             Map.entry(ENGINE, List.of(ROOT, ALGORITHM, STORE, LOGGING)),
+            Map.entry(
+                    AUDIT,
+                    List.of(
+                            ROOT,
+                            JDBC,
+                            SQLITE,
+                            POSTGRESQL,
+                            LOGGING,
+                            "org.HdrHistogram",
+                            "org.springframework.dao",
+                            "org.springframework.jdbc..",
+                            "org.springframework.transaction..")),
             Map.entry(UPKEEP, List.of(ROOT, STORE, LOGGING)),
             Map.entry(SCHEMA, List.of(STORE, JDBC, SQLITE, POSTGRESQL)),
             Map.entry(
