@@ -223,6 +223,17 @@ public final class SqliteFile {
         }
     }
 
+    /**
+     * Writes a copy of this file, as it is at one moment, while any number of processes use it. Decisions do not wait for
+     * it. The copy is checked and on the disk when this returns. Only its owner may read it.
+     *
+     * @param target a file that does not exist, in a folder that does
+     * @throws LimitStoreException if there is no complete copy; then there is no file at the target either
+     */
+    public void backupTo(Path target) {
+        new SqliteBackup(at(path).busyTimeout(busyTimeout)).writeTo(target.toAbsolutePath());
+    }
+
     private static String journalMode(Statement statement, String pragma) throws SQLException {
         try (ResultSet mode = statement.executeQuery(pragma)) {
             return mode.next() ? mode.getString(1) : "unknown";
@@ -249,10 +260,13 @@ public final class SqliteFile {
     }
 
     private FileAttribute<?>[] ownerOnly() {
+        return ownerOnly(path, "rw-------");
+    }
+
+    /** Rights for a new file or folder, where the file system has such rights. */
+    static FileAttribute<?>[] ownerOnly(Path path, String rights) {
         return path.getFileSystem().supportedFileAttributeViews().contains("posix")
-                ? new FileAttribute<?>[] {
-                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"))
-                }
+                ? new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(rights))}
                 : new FileAttribute<?>[0];
     }
 }
