@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  *     of its decision, and {@code allowed} says which
  * @param allowed whether the limits let it pass
  * @param rule the name of the rule that rejected it, or {@code null}
+ * @param ruleVersion the version of that rule if it is stored; {@code null} if it comes from the configuration
  * @param asked the limits that were asked, with their answers, in order
  * @param exchange the web request, or {@code null} if the application asked the limiter itself
  * @param at when it came
@@ -21,6 +22,7 @@ public record RequestRecord(
         Outcome outcome,
         boolean allowed,
         @Nullable String rule,
+        @Nullable Integer ruleVersion,
         List<Asked> asked,
         @Nullable Exchange exchange,
         Instant at,
@@ -35,6 +37,7 @@ public record RequestRecord(
         return new RequestRecord(
                 decision.outcome(),
                 decision.allowed(),
+                null,
                 null,
                 List.of(new Asked(request, decision, took)),
                 null,

@@ -18,6 +18,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -74,11 +75,17 @@ final class PolicyCompiler {
         return new EffectivePolicy(
                 configuration,
                 versions,
-                new Policy(book, ruleBook, configuration.tiers()),
+                new Policy(book, ruleBook, configuration.tiers(), versionNumbers(rulesInForce)),
                 limitsInForce,
                 rulesInForce,
                 mistakes,
                 nextExpiry);
+    }
+
+    private static Map<String, Integer> versionNumbers(Map<String, Revision<Rule>> rules) {
+        return rules.values().stream()
+                .filter(rule -> rule.state() == Revision.State.SET)
+                .collect(Collectors.toMap(Revision::name, Revision::version));
     }
 
     private void collectLimits() {

@@ -362,6 +362,7 @@ public final class Visit {
      */
     public synchronized RequestRecord completed(int status, @Nullable String endpoint) {
         Rejection no = rejection;
+        String rule = no == null ? null : no.rule();
         Duration took = Duration.ZERO;
         Outcome worst = Outcome.ALLOWED;
         boolean denied = false;
@@ -382,7 +383,8 @@ public final class Visit {
         return new RequestRecord(
                 no != null ? no.outcome() : exempt ? Outcome.EXEMPT : worst,
                 no == null && (exempt || !denied),
-                no == null ? null : no.rule(),
+                rule,
+                policy == null ? null : policy.ruleVersion(rule),
                 asked,
                 exchange,
                 at,

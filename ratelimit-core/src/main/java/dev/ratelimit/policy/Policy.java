@@ -2,13 +2,32 @@ package dev.ratelimit.policy;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.Limits;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** All limits, rules and tiers that are in force together at one moment. */
-public record Policy(Limits limits, RuleBook rules, Tiers tiers) {
+/**
+ * All limits, rules and tiers that are in force together at one moment.
+ *
+ * @param ruleVersions the versions of the stored rules among them, by name
+ */
+public record Policy(Limits limits, RuleBook rules, Tiers tiers, Map<String, Integer> ruleVersions) {
+
+    public Policy {
+        ruleVersions = Map.copyOf(ruleVersions);
+    }
+
+    /** A policy without stored rules. */
+    public Policy(Limits limits, RuleBook rules, Tiers tiers) {
+        this(limits, rules, tiers, Map.of());
+    }
+
+    /** The version of a stored rule; {@code null} if no stored rule of that name is in force. */
+    public @Nullable Integer ruleVersion(@Nullable String rule) {
+        return rule == null ? null : ruleVersions.get(rule);
+    }
 
     /** The tiers that a quota, a limit, a rule or an authority speaks of, and the default. */
     public Set<String> tierNames() {

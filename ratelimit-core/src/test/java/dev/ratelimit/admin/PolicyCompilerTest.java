@@ -173,6 +173,7 @@ class PolicyCompilerTest {
         EffectivePolicy compiled = compile(configured(Map.of()));
 
         assertThat(compiled.policy().rules().rules()).extracting(Rule::limits).containsExactly(List.of("kept"));
+        assertThat(compiled.policy().ruleVersion("rule")).isEqualTo(1);
         assertThat(compiled.problems())
                 .extracting(Problem::toString)
                 .containsExactly("rate_limit_rules, rule, version 2: rule 'rule': limits is 'gone'; name one of kept");
@@ -186,6 +187,7 @@ class PolicyCompilerTest {
         EffectivePolicy compiled = compile(configured(Map.of("api", window(1)), rule));
 
         assertThat(compiled.policy().rules().rules()).isEmpty();
+        assertThat(compiled.policy().ruleVersion("rule")).isNull();
         assertThat(compiled.rules()).containsOnlyKeys("rule");
     }
 }

@@ -325,6 +325,7 @@ abstract class KeysAndQuotasContract extends DataContract {
                 decision.outcome(),
                 allowed,
                 null,
+                null,
                 List.of(new RequestRecord.Asked(LimitRequest.of(ALICE, asked), decision, Duration.ZERO)),
                 new RequestRecord.Exchange("GET", null, allowed ? 200 : 429, null, user, null, null),
                 clock.instant(),

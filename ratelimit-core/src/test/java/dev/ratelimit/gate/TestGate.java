@@ -81,6 +81,9 @@ final class TestGate {
     @Nullable
     Decision remembered;
 
+    /** The versions of stored rules, by name. */
+    final Map<String, Integer> versions = new HashMap<>();
+
     private final List<Rule> rules = new ArrayList<>();
     private Exemptions exemptions = Exemptions.NONE;
     private boolean checksApiKeys = true;
@@ -122,7 +125,7 @@ final class TestGate {
     Gate gate() {
         RuleBook book = RuleBook.of(rules, LIMITS, MatchMode.ALL, PathPatternParser.defaultInstance);
         Tiers tiers = new Tiers("free", Map.of("ROLE_PREMIUM", "premium"), Map.of(), ZoneId.of("UTC"));
-        Policy policy = new Policy(LIMITS, book, tiers);
+        Policy policy = new Policy(LIMITS, book, tiers, versions);
         KeyGuesses guesses =
                 checksApiKeys ? new KeyGuesses(ApiKeys.guessing("guesses", 3), request -> remembered) : null;
         return new Gate(() -> policy, accounts::get, exemptions, new Subjects(64), guesses, clock);

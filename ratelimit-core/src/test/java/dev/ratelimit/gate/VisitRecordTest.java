@@ -82,12 +82,14 @@ class VisitRecordTest {
     void throttledOnArrival() {
         gate.rule(byAddress("flood")).rule(byUser("fair"));
         gate.usedUp.add("address");
+        gate.versions.put("fair", 3);
 
         RequestRecord record = record(gate.visit(Mode.CHARGE, "/api/7"), ALICE, 429);
 
         assertThat(record.outcome()).isEqualTo(Outcome.THROTTLED);
         assertThat(record.allowed()).isFalse();
         assertThat(record.rule()).isEqualTo("flood");
+        assertThat(record.ruleVersion()).as("it is configured").isNull();
         assertThat(limits(record)).containsExactly("address for flood");
         assertThat(record.exchange().user())
                 .as("authentication was not reached")
@@ -98,11 +100,13 @@ class VisitRecordTest {
     void throttledAfterIdentification() {
         gate.rule(byAddress("flood")).rule(byUser("fair"));
         gate.usedUp.add("user");
+        gate.versions.put("fair", 3);
 
         RequestRecord record = record(gate.visit(Mode.CHARGE, "/api/7"), ALICE, 429);
 
         assertThat(record.outcome()).isEqualTo(Outcome.THROTTLED);
         assertThat(record.rule()).isEqualTo("fair");
+        assertThat(record.ruleVersion()).isEqualTo(3);
         assertThat(limits(record)).containsExactly("address for flood", "user for fair");
         assertThat(record.exchange().user()).isEqualTo("alice");
         assertThat(record.exchange().tier()).isEqualTo("premium");
