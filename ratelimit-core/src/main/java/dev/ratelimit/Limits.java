@@ -69,6 +69,18 @@ public interface Limits {
                         limit.name(), "limit name", limit.name(), "give each limit a name of its own");
             }
         }
-        return new FixedLimits(Map.copyOf(byName));
+        record Fixed(Map<String, Limit> byName) implements Limits {
+
+            @Override
+            public @Nullable Limit find(String name) {
+                return byName.get(name);
+            }
+
+            @Override
+            public Set<String> names() {
+                return byName.keySet();
+            }
+        }
+        return new Fixed(Map.copyOf(byName));
     }
 }

@@ -1,6 +1,5 @@
 package dev.ratelimit;
 
-import dev.ratelimit.support.Micros;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -12,9 +11,6 @@ public final class Require {
 
     /** The longest time that a limit may speak of. */
     public static final Duration LONGEST = Duration.ofDays(3660);
-
-    /** The most units a bucket may hold: what can be added twice without overflow. */
-    public static final long MOST_UNITS = 1L << 61;
 
     private Require() {}
 
@@ -42,18 +38,6 @@ public final class Require {
                     property,
                     Durations.text(value),
                     "write a time in whole microseconds of at most " + LONGEST.toDays() + "d, such as 1m");
-        }
-    }
-
-    /** A bucket counts in units of one permit's share of a microsecond: permits times microseconds must fit. */
-    public static void units(String property, long permits, Rate rate) {
-        if (permits > MOST_UNITS / Micros.of(rate.per())) {
-            throw new InvalidLimitException(
-                    null,
-                    property,
-                    permits,
-                    "write at most " + MOST_UNITS / Micros.of(rate.per()) + " for the rate " + rate
-                            + ", or a rate with a rounder number");
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.ratelimit.algorithm;
 
+import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Require;
 import dev.ratelimit.support.Micros;
@@ -11,6 +12,9 @@ import java.time.Duration;
  * rounded.
  */
 abstract class BucketAlgorithm extends CountingAlgorithm {
+
+    /** The most units a bucket may hold: what can be added twice without overflow. */
+    static final long MOST_UNITS = 1L << 61;
 
     final long capacity;
     final Rate rate;
@@ -26,10 +30,17 @@ abstract class BucketAlgorithm extends CountingAlgorithm {
     BucketAlgorithm(AlgorithmType type, String numbers, String property, long capacity, Rate rate) {
         super(type, numbers);
         Require.number(property, capacity);
-        Require.units(property, capacity, rate);
         this.capacity = capacity;
         this.rate = rate;
         this.unitsPerPermit = Micros.of(rate.per());
+        if (capacity > MOST_UNITS / unitsPerPermit) {
+            throw new InvalidLimitException(
+                    null,
+                    property,
+                    capacity,
+                    "write at most " + MOST_UNITS / unitsPerPermit + " for the rate " + rate
+                            + ", or a rate with a rounder number");
+        }
         this.unitsPerMicro = rate.permits();
         this.full = capacity * unitsPerPermit;
     }
@@ -41,7 +52,7 @@ abstract class BucketAlgorithm extends CountingAlgorithm {
 
     /** So many times the capacity, or as much as can be counted. */
     final long capacityTimes(int factor) {
-        return Math.min(Math.min(Require.MOST, Require.MOST_UNITS / unitsPerPermit), capacity * factor);
+        return Math.min(Math.min(Require.MOST, MOST_UNITS / unitsPerPermit), capacity * factor);
     }
 
     @Override

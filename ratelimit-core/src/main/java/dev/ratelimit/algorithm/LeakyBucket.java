@@ -39,7 +39,7 @@ public final class LeakyBucket extends BucketAlgorithm {
     public static LeakyBucket queue(Rate drain, Duration maxWait) {
         Require.time("max-wait", maxWait);
         long per = Micros.of(drain.per());
-        long most = Math.min(Require.MOST, Require.MOST_UNITS / per);
+        long most = Math.min(Require.MOST, MOST_UNITS / per);
         BigInteger ahead = BigInteger.valueOf(Micros.of(maxWait))
                 .multiply(BigInteger.valueOf(drain.permits()))
                 .divide(BigInteger.valueOf(per));
