@@ -2,7 +2,7 @@ package guide;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ratelimit.policy.ApiKeys;
+import dev.ratelimit.caller.ApiKeys;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.MemoryLimitStore;
 import guide.Documents.Snippet;

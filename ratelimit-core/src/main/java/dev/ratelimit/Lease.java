@@ -1,5 +1,6 @@
 package dev.ratelimit;
 
+import dev.ratelimit.setting.InvalidLimitException;
 import java.util.Locale;
 
 /**

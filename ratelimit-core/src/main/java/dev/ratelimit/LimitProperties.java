@@ -1,5 +1,8 @@
 package dev.ratelimit;
 
+import dev.ratelimit.setting.Durations;
+import dev.ratelimit.setting.InvalidLimitException;
+import dev.ratelimit.setting.Require;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -127,7 +130,7 @@ public final class LimitProperties {
     }
 
     public Duration time(String property) {
-        return Durations.parse(property, text(property, "write a time such as 1m"));
+        return Durations.parse(property, text(property, "write a time such as 1m"), Durations.ADVICE);
     }
 
     /**

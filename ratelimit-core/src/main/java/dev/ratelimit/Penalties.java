@@ -1,5 +1,7 @@
 package dev.ratelimit;
 
+import dev.ratelimit.setting.InvalidLimitException;
+import dev.ratelimit.setting.Require;
 import java.time.Duration;
 import java.util.List;
 

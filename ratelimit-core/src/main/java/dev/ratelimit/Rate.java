@@ -1,5 +1,8 @@
 package dev.ratelimit;
 
+import dev.ratelimit.setting.Durations;
+import dev.ratelimit.setting.InvalidLimitException;
+import dev.ratelimit.setting.Require;
 import dev.ratelimit.support.Micros;
 import java.math.BigInteger;
 import java.time.Duration;

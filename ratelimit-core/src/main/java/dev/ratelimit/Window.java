@@ -1,5 +1,8 @@
 package dev.ratelimit;
 
+import dev.ratelimit.setting.Durations;
+import dev.ratelimit.setting.InvalidLimitException;
+import dev.ratelimit.setting.Require;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.ZoneId;

@@ -52,6 +52,7 @@ class ArchitectureTest {
     }
 
     private static final String SUPPORT = "dev.ratelimit.support";
+    private static final String SETTING = "dev.ratelimit.setting";
     private static final String ROOT = "dev.ratelimit";
     private static final String ALGORITHM = "dev.ratelimit.algorithm";
     private static final String STORE = "dev.ratelimit.store";
@@ -62,6 +63,7 @@ class ArchitectureTest {
     private static final String ENGINE = "dev.ratelimit.engine";
     private static final String UPKEEP = "dev.ratelimit.upkeep";
     private static final String SCHEMA = "dev.ratelimit.schema";
+    private static final String CALLER = "dev.ratelimit.caller";
     private static final String POLICY = "dev.ratelimit.policy";
     private static final String GATE = "dev.ratelimit.gate";
     private static final String ADMIN = "dev.ratelimit.admin";
@@ -72,13 +74,14 @@ class ArchitectureTest {
     /** The packages that each package may import beside itself, the helpers, the JDK and the annotations of JSpecify. */
     private static final Map<String, List<String>> MAY_IMPORT = Map.ofEntries(
             Map.entry(SUPPORT, List.of(LOGGING)),
-            Map.entry(ROOT, List.of()),
-            Map.entry(ALGORITHM, List.of(ROOT)),
+            Map.entry(SETTING, List.of()),
+            Map.entry(ROOT, List.of(SETTING)),
+            Map.entry(ALGORITHM, List.of(SETTING, ROOT)),
             Map.entry(STORE, List.of(ROOT, ALGORITHM)),
             Map.entry(JDBC, List.of(ROOT, ALGORITHM, STORE)),
             Map.entry(SQLITE, List.of(ROOT, ALGORITHM, STORE, JDBC, LOGGING, "org.sqlite")),
             Map.entry(POSTGRESQL, List.of(ROOT, ALGORITHM, STORE, JDBC, LOGGING)),
-            Map.entry(ENGINE, List.of(ROOT, ALGORITHM, STORE, LOGGING)),
+            Map.entry(ENGINE, List.of(SETTING, ROOT, ALGORITHM, STORE, LOGGING)),
             Map.entry(
                     AUDIT,
                     List.of(
@@ -91,23 +94,28 @@ class ArchitectureTest {
                             "org.springframework.dao",
                             "org.springframework.jdbc..",
                             "org.springframework.transaction..")),
-            Map.entry(UPKEEP, List.of(ROOT, STORE, LOGGING)),
+            Map.entry(UPKEEP, List.of(SETTING, ROOT, STORE, LOGGING)),
             Map.entry(SCHEMA, List.of(STORE, JDBC, SQLITE, POSTGRESQL)),
+            Map.entry(CALLER, List.of(SETTING, ROOT, ALGORITHM)),
             Map.entry(
                     POLICY,
                     List.of(
+                            SETTING,
                             ROOT,
                             ALGORITHM,
+                            CALLER,
                             "org.springframework.http.server",
                             "org.springframework.web.util",
                             "org.springframework.web.util.pattern")),
-            Map.entry(GATE, List.of(ROOT, POLICY, "org.springframework.web.util.pattern")),
-            Map.entry(ADMIN, List.of(ROOT, ALGORITHM, POLICY, GATE, LOGGING)),
+            Map.entry(GATE, List.of(SETTING, ROOT, CALLER, POLICY, "org.springframework.web.util.pattern")),
+            Map.entry(ADMIN, List.of(SETTING, ROOT, ALGORITHM, CALLER, POLICY, GATE, LOGGING)),
             Map.entry(
                     DATA,
                     List.of(
+                            SETTING,
                             ROOT,
                             ADMIN,
+                            CALLER,
                             POLICY,
                             JDBC,
                             SQLITE,

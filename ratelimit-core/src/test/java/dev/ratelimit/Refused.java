@@ -3,6 +3,7 @@ package dev.ratelimit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.ratelimit.setting.InvalidLimitException;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 
 /** Asserts the message about an invalid limit. */

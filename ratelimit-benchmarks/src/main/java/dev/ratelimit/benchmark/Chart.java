@@ -1,5 +1,6 @@
 package dev.ratelimit.benchmark;
 
+import dev.ratelimit.benchmark.load.Turn;
 import java.util.List;
 
 /** Bars on a scale of powers of ten: everything that keeps state in a database or in Redis, with 64 callers. */

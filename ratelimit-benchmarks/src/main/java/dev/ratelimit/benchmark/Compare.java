@@ -1,5 +1,7 @@
 package dev.ratelimit.benchmark;
 
+import dev.ratelimit.benchmark.load.Servers;
+import dev.ratelimit.benchmark.load.Turn;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,7 @@
 package dev.ratelimit.benchmark;
 
+import dev.ratelimit.benchmark.load.Spread;
+
 /**
  * A line of the report: a ratio, or another figure that has a goal.
  *

@@ -2,6 +2,9 @@ package dev.ratelimit.benchmark;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.benchmark.LoadedPeer.Opening;
+import dev.ratelimit.benchmark.load.DatabaseTime;
+import dev.ratelimit.benchmark.load.Load;
+import dev.ratelimit.benchmark.load.Servers;
 import dev.ratelimit.benchmark.peer.BareGroupUpdate;
 import dev.ratelimit.benchmark.peer.Bucket4jPeers;
 import dev.ratelimit.benchmark.peer.MeasuredLimits;

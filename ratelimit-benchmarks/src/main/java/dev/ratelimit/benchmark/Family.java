@@ -1,5 +1,7 @@
 package dev.ratelimit.benchmark;
 
+import dev.ratelimit.benchmark.load.Spread;
+import dev.ratelimit.benchmark.load.Turn;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;

@@ -2,6 +2,7 @@ package dev.ratelimit.benchmark;
 
 import dev.ratelimit.benchmark.jmh.Decisions;
 import dev.ratelimit.benchmark.jmh.Rules;
+import dev.ratelimit.benchmark.load.Spread;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

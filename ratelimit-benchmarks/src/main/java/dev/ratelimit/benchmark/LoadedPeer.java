@@ -1,6 +1,9 @@
 package dev.ratelimit.benchmark;
 
-import dev.ratelimit.benchmark.Load.Result;
+import dev.ratelimit.benchmark.load.DatabaseTime;
+import dev.ratelimit.benchmark.load.Load;
+import dev.ratelimit.benchmark.load.Load.Result;
+import dev.ratelimit.benchmark.load.Turn;
 import dev.ratelimit.benchmark.peer.Peer;
 import java.math.BigInteger;
 import java.util.Arrays;

@@ -1,6 +1,9 @@
 package dev.ratelimit.benchmark;
 
 import dev.ratelimit.Limit;
+import dev.ratelimit.benchmark.load.Load;
+import dev.ratelimit.benchmark.load.Servers;
+import dev.ratelimit.benchmark.load.Usage;
 import dev.ratelimit.benchmark.peer.MeasuredLimits;
 import dev.ratelimit.benchmark.peer.Ours;
 import dev.ratelimit.benchmark.peer.Stores;

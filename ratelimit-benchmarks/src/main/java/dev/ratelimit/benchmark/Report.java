@@ -1,5 +1,7 @@
 package dev.ratelimit.benchmark;
 
+import dev.ratelimit.benchmark.load.Spread;
+import dev.ratelimit.benchmark.load.Turn;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

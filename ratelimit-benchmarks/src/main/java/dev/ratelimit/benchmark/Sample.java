@@ -1,5 +1,9 @@
 package dev.ratelimit.benchmark;
 
+import dev.ratelimit.benchmark.load.DatabaseTime;
+import dev.ratelimit.benchmark.load.HttpConnection;
+import dev.ratelimit.benchmark.load.HttpLoad;
+import dev.ratelimit.benchmark.load.Turn;
 import dev.ratelimit.benchmark.peer.MeasuredLimits;
 import dev.ratelimit.benchmark.peer.Peer;
 import java.io.IOException;

@@ -1,6 +1,8 @@
 package dev.ratelimit.benchmark;
 
 import dev.ratelimit.benchmark.filter.Bucket4jConfiguration;
+import dev.ratelimit.benchmark.load.DatabaseTime;
+import dev.ratelimit.benchmark.load.Servers;
 import dev.ratelimit.benchmark.peer.MeasuredLimits;
 import io.github.bucket4j.Bucket;
 import io.github.bucket4j.postgresql.Bucket4jPostgreSQL;

@@ -2,6 +2,7 @@ package dev.ratelimit.benchmark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.benchmark.load.DatabaseTime;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 

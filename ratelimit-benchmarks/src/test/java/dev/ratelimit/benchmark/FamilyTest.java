@@ -3,6 +3,8 @@ package dev.ratelimit.benchmark;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.ratelimit.benchmark.load.Spread;
+import dev.ratelimit.benchmark.load.Turn;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -1,5 +1,6 @@
 package dev.ratelimit.benchmark;
 
+import dev.ratelimit.benchmark.load.Turn;
 import java.util.Iterator;
 import java.util.List;
 

@@ -4,7 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.Limit;
-import dev.ratelimit.benchmark.Load.Result;
+import dev.ratelimit.benchmark.load.Load;
+import dev.ratelimit.benchmark.load.Load.Result;
 import dev.ratelimit.benchmark.peer.Bucket4jPeers;
 import dev.ratelimit.benchmark.peer.MeasuredLimits;
 import dev.ratelimit.benchmark.peer.Ours;

@@ -2,6 +2,7 @@ package dev.ratelimit.benchmark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.benchmark.load.Spread;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.ratelimit.admin;
 
 import dev.ratelimit.Subject;
-import dev.ratelimit.policy.Accounts;
-import dev.ratelimit.policy.ApiKey;
+import dev.ratelimit.caller.Accounts;
+import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Rule;
 import java.time.InstantSource;

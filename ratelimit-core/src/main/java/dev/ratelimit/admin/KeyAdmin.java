@@ -1,8 +1,8 @@
 package dev.ratelimit.admin;
 
 import dev.ratelimit.RateLimiter;
-import dev.ratelimit.policy.ApiKey;
-import dev.ratelimit.policy.Caller;
+import dev.ratelimit.caller.ApiKey;
+import dev.ratelimit.caller.Caller;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

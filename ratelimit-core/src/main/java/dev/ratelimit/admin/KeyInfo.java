@@ -1,6 +1,6 @@
 package dev.ratelimit.admin;
 
-import dev.ratelimit.policy.ApiKey;
+import dev.ratelimit.caller.ApiKey;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

@@ -1,8 +1,8 @@
 package dev.ratelimit.admin;
 
-import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.Rule;
+import dev.ratelimit.setting.InvalidLimitException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -1,6 +1,6 @@
 package dev.ratelimit.admin;
 
-import dev.ratelimit.policy.Quota;
+import dev.ratelimit.caller.Quota;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

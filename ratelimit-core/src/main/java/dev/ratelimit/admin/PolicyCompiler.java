@@ -1,12 +1,12 @@
 package dev.ratelimit.admin;
 
-import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.admin.EffectivePolicy.Versions;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.Policy;
 import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.RuleBook;
+import dev.ratelimit.setting.InvalidLimitException;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

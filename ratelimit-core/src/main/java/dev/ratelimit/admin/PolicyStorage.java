@@ -1,11 +1,11 @@
 package dev.ratelimit.admin;
 
 import dev.ratelimit.Subject;
-import dev.ratelimit.policy.Accounts;
-import dev.ratelimit.policy.ApiKey;
+import dev.ratelimit.caller.Accounts;
+import dev.ratelimit.caller.ApiKey;
+import dev.ratelimit.caller.Quota;
 import dev.ratelimit.policy.Policies;
 import dev.ratelimit.policy.Policy;
-import dev.ratelimit.policy.Quota;
 import dev.ratelimit.policy.Rule;
 import java.time.Instant;
 import java.time.InstantSource;

@@ -6,7 +6,7 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
 import dev.ratelimit.Window;
 import dev.ratelimit.algorithm.Algorithms;
-import dev.ratelimit.policy.Quota;
+import dev.ratelimit.caller.Quota;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.LinkedHashMap;

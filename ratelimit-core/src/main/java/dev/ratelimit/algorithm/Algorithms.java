@@ -1,11 +1,11 @@
 package dev.ratelimit.algorithm;
 
 import dev.ratelimit.Algorithm;
-import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitProperties;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Window;
+import dev.ratelimit.setting.InvalidLimitException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;

@@ -1,8 +1,8 @@
 package dev.ratelimit.algorithm;
 
-import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.Rate;
-import dev.ratelimit.Require;
+import dev.ratelimit.setting.InvalidLimitException;
+import dev.ratelimit.setting.Require;
 import dev.ratelimit.support.Micros;
 import java.time.Duration;
 

@@ -1,10 +1,10 @@
 package dev.ratelimit.algorithm;
 
 import dev.ratelimit.Algorithm;
-import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.LimitProperties;
-import dev.ratelimit.Require;
 import dev.ratelimit.Window;
+import dev.ratelimit.setting.InvalidLimitException;
+import dev.ratelimit.setting.Require;
 import java.time.Duration;
 import java.time.ZoneId;
 

@@ -1,10 +1,10 @@
 package dev.ratelimit.algorithm;
 
 import dev.ratelimit.Algorithm;
-import dev.ratelimit.Durations;
 import dev.ratelimit.LimitProperties;
 import dev.ratelimit.Rate;
-import dev.ratelimit.Require;
+import dev.ratelimit.setting.Durations;
+import dev.ratelimit.setting.Require;
 import dev.ratelimit.support.Micros;
 import java.math.BigInteger;
 import java.time.Duration;

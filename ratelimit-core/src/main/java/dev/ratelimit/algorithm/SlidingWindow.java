@@ -2,8 +2,8 @@ package dev.ratelimit.algorithm;
 
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.LimitProperties;
-import dev.ratelimit.Require;
 import dev.ratelimit.Window;
+import dev.ratelimit.setting.Require;
 import dev.ratelimit.support.Micros;
 import java.time.Duration;
 

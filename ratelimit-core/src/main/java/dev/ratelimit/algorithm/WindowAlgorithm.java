@@ -1,8 +1,8 @@
 package dev.ratelimit.algorithm;
 
-import dev.ratelimit.Durations;
-import dev.ratelimit.Require;
 import dev.ratelimit.Window;
+import dev.ratelimit.setting.Durations;
+import dev.ratelimit.setting.Require;
 import java.time.Duration;
 
 /** An algorithm with {@code max-requests} per {@code window}. */

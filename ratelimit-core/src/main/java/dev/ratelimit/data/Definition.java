@@ -1,6 +1,6 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.InvalidLimitException;
+import dev.ratelimit.setting.InvalidLimitException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 

@@ -2,8 +2,8 @@ package dev.ratelimit.data;
 
 import dev.ratelimit.admin.KeyInfo;
 import dev.ratelimit.admin.NewKey;
-import dev.ratelimit.policy.ApiKey;
-import dev.ratelimit.policy.Quota;
+import dev.ratelimit.caller.ApiKey;
+import dev.ratelimit.caller.Quota;
 import dev.ratelimit.support.Micros;
 import java.sql.ResultSet;
 import java.sql.SQLException;

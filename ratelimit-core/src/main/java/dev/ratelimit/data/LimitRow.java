@@ -1,7 +1,7 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.admin.Revision;
+import dev.ratelimit.setting.InvalidLimitException;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.LinkedHashMap;

@@ -1,8 +1,8 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.Limit;
-import dev.ratelimit.policy.Quota;
+import dev.ratelimit.caller.Quota;
+import dev.ratelimit.setting.InvalidLimitException;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.DateTimeException;

@@ -1,8 +1,8 @@
 package dev.ratelimit.data;
 
 import dev.ratelimit.admin.QuotaAdmin;
-import dev.ratelimit.policy.Account;
-import dev.ratelimit.policy.Quota;
+import dev.ratelimit.caller.Account;
+import dev.ratelimit.caller.Quota;
 import dev.ratelimit.support.Micros;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -1,12 +1,12 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.LimitDecision;
 import dev.ratelimit.RequestRecord;
 import dev.ratelimit.admin.Problem;
-import dev.ratelimit.policy.Account;
-import dev.ratelimit.policy.Accounts;
-import dev.ratelimit.policy.Quota;
+import dev.ratelimit.caller.Account;
+import dev.ratelimit.caller.Accounts;
+import dev.ratelimit.caller.Quota;
+import dev.ratelimit.setting.InvalidLimitException;
 import dev.ratelimit.support.Micros;
 import java.util.Collection;
 import java.util.HashSet;

@@ -1,10 +1,10 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.admin.Problem;
-import dev.ratelimit.policy.ApiKey;
-import dev.ratelimit.policy.ApiKeys;
-import dev.ratelimit.policy.Quota;
+import dev.ratelimit.caller.ApiKey;
+import dev.ratelimit.caller.ApiKeys;
+import dev.ratelimit.caller.Quota;
+import dev.ratelimit.setting.InvalidLimitException;
 import dev.ratelimit.support.Micros;
 import java.security.MessageDigest;
 import java.time.InstantSource;

@@ -1,7 +1,6 @@
 package dev.ratelimit.data;
 
 import dev.ratelimit.DecisionListener;
-import dev.ratelimit.InvalidSettingException;
 import dev.ratelimit.Limits;
 import dev.ratelimit.Subject;
 import dev.ratelimit.admin.EffectivePolicy;
@@ -12,13 +11,14 @@ import dev.ratelimit.admin.PolicyStorage;
 import dev.ratelimit.admin.Problem;
 import dev.ratelimit.admin.QuotaAdmin;
 import dev.ratelimit.admin.Revision;
-import dev.ratelimit.policy.Accounts;
-import dev.ratelimit.policy.ApiKey;
-import dev.ratelimit.policy.ApiKeys;
+import dev.ratelimit.caller.Accounts;
+import dev.ratelimit.caller.ApiKey;
+import dev.ratelimit.caller.ApiKeys;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.LiveLimits;
 import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Rule;
+import dev.ratelimit.setting.InvalidSettingException;
 import dev.ratelimit.support.DaemonThreads;
 import dev.ratelimit.support.Listeners;
 import dev.ratelimit.support.Micros;

@@ -5,7 +5,7 @@ import dev.ratelimit.admin.KeyAdmin.IssuedKey;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.admin.PolicyStorage;
 import dev.ratelimit.admin.Revision;
-import dev.ratelimit.policy.Quota;
+import dev.ratelimit.caller.Quota;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.support.Micros;
 import java.time.Instant;

@@ -1,6 +1,6 @@
 package dev.ratelimit.engine;
 
-import dev.ratelimit.InvalidSettingException;
+import dev.ratelimit.setting.InvalidSettingException;
 import java.time.Duration;
 
 /**

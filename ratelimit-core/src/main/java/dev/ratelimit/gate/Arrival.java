@@ -1,6 +1,6 @@
 package dev.ratelimit.gate;
 
-import dev.ratelimit.policy.ApiKey;
+import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.policy.PathReadings;
 import dev.ratelimit.support.IpAddress;
 import java.util.function.Supplier;

@@ -1,8 +1,8 @@
 package dev.ratelimit.gate;
 
-import dev.ratelimit.policy.Account;
-import dev.ratelimit.policy.Accounts;
-import dev.ratelimit.policy.ApiKey;
+import dev.ratelimit.caller.Account;
+import dev.ratelimit.caller.Accounts;
+import dev.ratelimit.caller.ApiKey;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

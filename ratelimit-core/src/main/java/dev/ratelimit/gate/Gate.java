@@ -3,7 +3,7 @@ package dev.ratelimit.gate;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
-import dev.ratelimit.policy.Accounts;
+import dev.ratelimit.caller.Accounts;
 import dev.ratelimit.policy.Policies;
 import java.time.InstantSource;
 import java.util.function.Function;

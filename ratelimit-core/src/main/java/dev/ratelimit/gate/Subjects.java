@@ -1,10 +1,10 @@
 package dev.ratelimit.gate;
 
-import dev.ratelimit.InvalidSettingException;
 import dev.ratelimit.Subject;
-import dev.ratelimit.policy.ApiKey;
+import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.SubjectKey;
+import dev.ratelimit.setting.InvalidSettingException;
 import dev.ratelimit.support.IpAddress;
 import dev.ratelimit.support.Sha256;
 import java.util.Map;

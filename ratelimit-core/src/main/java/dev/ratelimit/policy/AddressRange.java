@@ -1,6 +1,6 @@
 package dev.ratelimit.policy;
 
-import dev.ratelimit.InvalidSettingException;
+import dev.ratelimit.setting.InvalidSettingException;
 import dev.ratelimit.support.IpAddress;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,8 +1,11 @@
 package dev.ratelimit.policy;
 
-import dev.ratelimit.InvalidSettingException;
 import dev.ratelimit.Limits;
+import dev.ratelimit.caller.ApiKey;
+import dev.ratelimit.caller.Caller;
+import dev.ratelimit.caller.Quota;
 import dev.ratelimit.policy.RuleBook.MatchMode;
+import dev.ratelimit.setting.InvalidSettingException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -1,5 +1,6 @@
 package dev.ratelimit.policy;
 
+import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.support.IpAddress;
 import java.util.List;
 import java.util.Set;

@@ -1,6 +1,6 @@
 package dev.ratelimit.policy;
 
-import dev.ratelimit.InvalidSettingException;
+import dev.ratelimit.setting.InvalidSettingException;
 import org.jspecify.annotations.Nullable;
 
 /** An invalid rule. Names the rule, the property and the value, and says what to write instead. */

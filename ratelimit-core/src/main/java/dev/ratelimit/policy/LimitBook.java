@@ -1,9 +1,10 @@
 package dev.ratelimit.policy;
 
-import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Limits;
 import dev.ratelimit.algorithm.Algorithms;
+import dev.ratelimit.caller.Quota;
+import dev.ratelimit.setting.InvalidLimitException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

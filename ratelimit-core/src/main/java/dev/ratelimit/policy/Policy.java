@@ -2,6 +2,8 @@ package dev.ratelimit.policy;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.Limits;
+import dev.ratelimit.caller.Caller;
+import dev.ratelimit.caller.Tiers;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;

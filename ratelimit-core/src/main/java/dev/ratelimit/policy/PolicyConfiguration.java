@@ -1,5 +1,6 @@
 package dev.ratelimit.policy;
 
+import dev.ratelimit.caller.Tiers;
 import dev.ratelimit.policy.RuleBook.MatchMode;
 import java.util.LinkedHashMap;
 import java.util.List;

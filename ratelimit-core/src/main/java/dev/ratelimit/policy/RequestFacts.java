@@ -1,5 +1,7 @@
 package dev.ratelimit.policy;
 
+import dev.ratelimit.caller.ApiKey;
+import dev.ratelimit.caller.Caller;
 import dev.ratelimit.support.IpAddress;
 import java.util.List;
 import java.util.function.Predicate;

@@ -1,8 +1,9 @@
 package dev.ratelimit.policy;
 
 import dev.ratelimit.FailurePolicy;
-import dev.ratelimit.InvalidSettingException;
 import dev.ratelimit.Limit;
+import dev.ratelimit.caller.Quota;
+import dev.ratelimit.setting.InvalidSettingException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;

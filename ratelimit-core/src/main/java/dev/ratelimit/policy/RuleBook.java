@@ -1,8 +1,9 @@
 package dev.ratelimit.policy;
 
-import dev.ratelimit.InvalidSettingException;
 import dev.ratelimit.Limits;
+import dev.ratelimit.caller.Quota;
 import dev.ratelimit.policy.CompiledRule.Mismatch;
+import dev.ratelimit.setting.InvalidSettingException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;

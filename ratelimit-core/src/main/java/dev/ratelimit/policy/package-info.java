@@ -1,5 +1,5 @@
 /**
- * Limits, rules, tiers, quotas and API keys, compiled into an immutable policy.
+ * Limits and rules, compiled into an immutable policy.
  */
 @NullMarked
 package dev.ratelimit.policy;

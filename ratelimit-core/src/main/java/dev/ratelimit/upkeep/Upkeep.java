@@ -1,6 +1,6 @@
 package dev.ratelimit.upkeep;
 
-import dev.ratelimit.InvalidSettingException;
+import dev.ratelimit.setting.InvalidSettingException;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.Pruned;
 import dev.ratelimit.store.Pruned.Progress;

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Limits;
 import dev.ratelimit.admin.EffectivePolicy.Versions;
+import dev.ratelimit.caller.Tiers;
 import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.RuleBook.MatchMode;
-import dev.ratelimit.policy.Tiers;
 import dev.ratelimit.support.Micros;
 import dev.ratelimit.testing.TestSeed;
 import java.time.Instant;

@@ -3,9 +3,9 @@ package dev.ratelimit.gate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.ratelimit.InvalidSettingException;
 import dev.ratelimit.policy.AddressRange;
 import dev.ratelimit.policy.PathReadings;
+import dev.ratelimit.setting.InvalidSettingException;
 import dev.ratelimit.support.IpAddress;
 import java.util.List;
 import java.util.Set;

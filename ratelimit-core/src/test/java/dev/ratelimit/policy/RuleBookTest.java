@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.Limits;
+import dev.ratelimit.caller.ApiKey;
+import dev.ratelimit.caller.Caller;
+import dev.ratelimit.caller.Quota;
+import dev.ratelimit.caller.TierChoice;
 import dev.ratelimit.policy.Rule.Response;
 import dev.ratelimit.policy.RuleBook.MatchMode;
 import dev.ratelimit.support.IpAddress;

@@ -2,8 +2,8 @@ package dev.ratelimit.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.Window;
+import dev.ratelimit.setting.InvalidLimitException;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

@@ -1,6 +1,6 @@
 package dev.ratelimit.annotation;
 
-import dev.ratelimit.InvalidSettingException;
+import dev.ratelimit.setting.InvalidSettingException;
 import org.jspecify.annotations.Nullable;
 
 /** An invalid {@link RateLimited}, found at startup. */

@@ -1,20 +1,20 @@
 package dev.ratelimit.autoconfigure;
 
 import dev.ratelimit.FailurePolicy;
-import dev.ratelimit.InvalidLimitException;
 import dev.ratelimit.autoconfigure.RateLimitProperties.LimitSpec;
 import dev.ratelimit.autoconfigure.RateLimitProperties.PenaltySpec;
 import dev.ratelimit.autoconfigure.RateLimitProperties.QuotaSpec;
 import dev.ratelimit.autoconfigure.RateLimitProperties.ResponseSpec;
 import dev.ratelimit.autoconfigure.RateLimitProperties.RuleSpec;
 import dev.ratelimit.autoconfigure.RateLimitProperties.TiersSpec;
+import dev.ratelimit.caller.Quota;
+import dev.ratelimit.caller.Tiers;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.PolicyConfiguration;
-import dev.ratelimit.policy.Quota;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.Rule.Response;
-import dev.ratelimit.policy.Tiers;
-import dev.ratelimit.startup.InvalidPropertyException;
+import dev.ratelimit.setting.InvalidLimitException;
+import dev.ratelimit.setting.InvalidPropertyException;
 import dev.ratelimit.startup.SettingsWithoutEffect;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -5,23 +5,23 @@ import dev.ratelimit.Limits;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.connection.ApplicationDataSource;
 import dev.ratelimit.connection.AwaitedLimitStore;
+import dev.ratelimit.database.DatabaseChoice;
+import dev.ratelimit.database.StateDatabase;
 import dev.ratelimit.engine.Grouping;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.LiveLimits;
 import dev.ratelimit.policy.Policies;
-import dev.ratelimit.startup.InvalidPropertyException;
+import dev.ratelimit.setting.InvalidPropertyException;
+import dev.ratelimit.startup.LoginCheck;
 import dev.ratelimit.startup.ProbableMistakes;
+import dev.ratelimit.startup.WarmUp;
 import dev.ratelimit.store.LimitStore;
-import dev.ratelimit.store.MemoryLimitStore;
-import dev.ratelimit.store.sqlite.SqliteFile;
-import dev.ratelimit.store.sqlite.SqliteLimitStore;
 import dev.ratelimit.upkeep.Upkeep;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
@@ -68,9 +68,11 @@ public final class RateLimitAutoConfiguration {
             ObjectProvider<DataSource> dataSources,
             Environment environment) {
         return new DatabaseChoice(
-                properties,
+                properties.enabled(),
+                properties.store(),
+                properties.policy().store(),
                 () -> ApplicationDataSource.find(marked, dataSources),
-                () -> DefaultFile.path(properties.store(), environment));
+                environment);
     }
 
     /** After the application's own migrations, which would refuse a schema that is not empty. */
@@ -82,37 +84,26 @@ public final class RateLimitAutoConfiguration {
             RateLimitProperties properties,
             @Qualifier(RateLimitClocks.BEAN) ObjectProvider<InstantSource> clocks) {
         StateDatabase database = choice.state();
-        RateLimitProperties.Store settings = properties.store();
+        Duration deadline = properties.store().deadline();
         InstantSource clock = clocks.getIfAvailable();
-        if (database instanceof PostgresDatabase postgres) {
-            return open(
-                    postgres.toString(), () -> PostgresStores.open(postgres, settings.deadline(), clock), 2, settings);
+        if (database instanceof StateDatabase.Memory) {
+            if (properties.enabled()) {
+                log.info("Keeping rate limits in memory; a restart loses them, and instances do not share them");
+            } else {
+                log.warn("Rate limiting is off (ratelimit.enabled=false): every request passes");
+            }
+            return database.open(deadline, clock);
         }
-        if (database instanceof StateDatabase.Sqlite sqlite) {
-            return open(sqlite.toString(), () -> open(sqlite, settings.deadline(), clock), 1, settings);
+        if (!properties.store().required()) {
+            return AwaitedLimitStore.open(
+                    database.toString(),
+                    () -> database.open(deadline, clock),
+                    database.groupsAtOnce(),
+                    AwaitedLimitStore.LONGEST_AT_START);
         }
-        if (properties.enabled()) {
-            log.info("Keeping rate limits in memory; a restart loses them, and instances do not share them");
-        } else {
-            log.warn("Rate limiting is off (ratelimit.enabled=false): every request passes");
-        }
-        return clock == null ? new MemoryLimitStore() : new MemoryLimitStore(clock);
-    }
-
-    private static LimitStore open(
-            String where, Supplier<LimitStore> opening, int groupsAtOnce, RateLimitProperties.Store settings) {
-        if (!settings.required()) {
-            return AwaitedLimitStore.open(where, opening, groupsAtOnce, AwaitedLimitStore.LONGEST_AT_START);
-        }
-        LimitStore opened = opening.get();
-        log.info("Keeping rate limits in {}", where);
+        LimitStore opened = database.open(deadline, clock);
+        log.info("Keeping rate limits in {}", database);
         return opened;
-    }
-
-    private static LimitStore open(StateDatabase.Sqlite sqlite, Duration deadline, @Nullable InstantSource clock) {
-        sqlite.migrate();
-        SqliteFile file = sqlite.file().busyTimeout(deadline);
-        return clock == null ? new SqliteLimitStore(file) : new SqliteLimitStore(file, clock);
     }
 
     @Bean
@@ -165,7 +156,12 @@ public final class RateLimitAutoConfiguration {
     @ConditionalOnMissingBean
     @Lazy(false)
     LoginCheck rateLimitLoginCheck(RateLimitProperties properties, Limits limits, BeanFactory beans) {
-        return new LoginCheck(properties.login(), limits, beans);
+        return new LoginCheck(
+                properties.login().limit(),
+                properties.login().addressLimit(),
+                properties.login().nameLimit(),
+                limits,
+                beans);
     }
 
     private static int instances(RateLimitProperties properties) {

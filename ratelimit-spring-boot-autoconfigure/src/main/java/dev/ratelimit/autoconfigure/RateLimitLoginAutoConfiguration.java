@@ -6,6 +6,7 @@ import dev.ratelimit.login.LimitedManagers;
 import dev.ratelimit.login.LoginConfigurer;
 import dev.ratelimit.login.LoginLimits;
 import dev.ratelimit.login.LoginNumbers;
+import dev.ratelimit.startup.LoginCheck;
 import dev.ratelimit.web.servlet.ServletGate;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;

@@ -6,22 +6,27 @@ import dev.ratelimit.Subject;
 import dev.ratelimit.admin.ConfiguredStorage;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.annotation.RateLimitedCheck;
+import dev.ratelimit.caller.Accounts;
+import dev.ratelimit.caller.ApiKeys;
 import dev.ratelimit.connection.AwaitedLimitStore;
 import dev.ratelimit.data.ChangeListener;
 import dev.ratelimit.data.StoredPolicies;
+import dev.ratelimit.database.DatabaseChoice;
+import dev.ratelimit.database.PolicyConnections;
+import dev.ratelimit.database.StateDatabase;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.gate.Gate;
-import dev.ratelimit.policy.Accounts;
-import dev.ratelimit.policy.ApiKeys;
 import dev.ratelimit.policy.Policies;
 import dev.ratelimit.policy.Policy;
 import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Rule;
-import dev.ratelimit.startup.InvalidPropertyException;
+import dev.ratelimit.setting.InvalidPropertyException;
 import dev.ratelimit.startup.MvcPaths;
 import dev.ratelimit.startup.ProbableMistakes;
+import dev.ratelimit.startup.UnusedLimits;
 import dev.ratelimit.store.LimitStore;
 import java.time.InstantSource;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -232,9 +237,16 @@ public final class RateLimitPolicyAutoConfiguration {
             PolicyConfiguration configuration,
             Policies policies,
             ObjectProvider<RateLimitedCheck> annotations,
-            Environment environment,
+            RateLimitProperties properties,
             ConfigurableListableBeanFactory beans) {
-        return new UnusedLimits(configuration, policies, annotations, environment, beans);
+        RateLimitProperties.Login login = properties.login();
+        return new UnusedLimits(
+                configuration,
+                policies,
+                annotations,
+                Arrays.asList(login.limit(), login.addressLimit(), login.nameLimit()),
+                beans,
+                RateLimitPolicyAutoConfiguration.class.getPackage());
     }
 
     /** Those whose first segment is not a pattern: others may well reach into the servlet. */

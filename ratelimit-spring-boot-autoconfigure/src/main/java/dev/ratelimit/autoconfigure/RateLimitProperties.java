@@ -1,11 +1,12 @@
 package dev.ratelimit.autoconfigure;
 
 import dev.ratelimit.FailurePolicy;
+import dev.ratelimit.database.PolicyStore;
+import dev.ratelimit.database.StoreProperties;
 import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.Conditions;
 import dev.ratelimit.policy.RuleBook.MatchMode;
-import dev.ratelimit.startup.InvalidPropertyException;
-import dev.ratelimit.store.sqlite.SqliteFile.Synchronous;
+import dev.ratelimit.setting.InvalidPropertyException;
 import dev.ratelimit.web.ForwardingHeader;
 import java.time.Duration;
 import java.time.ZoneId;
@@ -15,6 +16,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.NestedConfigurationProperty;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.context.properties.bind.Name;
 
@@ -59,7 +61,7 @@ record RateLimitProperties(
         @DefaultValue Exempt exempt,
         @DefaultValue Login login,
         @DefaultValue Filter filter,
-        @DefaultValue Store store,
+        @NestedConfigurationProperty @DefaultValue StoreProperties store,
         @DefaultValue GroupingSpec grouping,
         @DefaultValue DeniedCache deniedCache,
         @DefaultValue UpkeepSpec upkeep) {
@@ -245,13 +247,6 @@ record RateLimitProperties(
      */
     record PolicySpec(@DefaultValue("auto") PolicyStore store) {}
 
-    /** The databases for limits, rules, quotas and API keys. */
-    enum PolicyStore {
-        AUTO,
-        SQLITE,
-        POSTGRESQL
-    }
-
     /**
      * How clients are identified.
      *
@@ -309,87 +304,6 @@ record RateLimitProperties(
     record Filter(
             @DefaultValue("-110") int orderBeforeAuthentication,
             @DefaultValue("-90") int orderAfterAuthentication) {}
-
-    /**
-     * Where state is kept.
-     *
-     * @param type the kind of store
-     * @param required whether the application fails to start while the store is unavailable
-     * @param migrate whether to create and migrate the tables
-     * @param deadline the longest time that a request waits for a decision
-     * @param sqlite the SQLite file
-     * @param postgresql the PostgreSQL database
-     */
-    record Store(
-            @DefaultValue("auto") StoreType type,
-            @DefaultValue("true") boolean required,
-            @DefaultValue("true") boolean migrate,
-            @DefaultValue("100ms") Duration deadline,
-            @DefaultValue Sqlite sqlite,
-            @DefaultValue Postgresql postgresql) {}
-
-    /** The kinds of stores. */
-    enum StoreType {
-        AUTO,
-        SQLITE,
-        POSTGRESQL,
-        MEMORY
-    }
-
-    /**
-     * The SQLite file.
-     *
-     * @param path the path of the SQLite file
-     * @param synchronous whether to write every decision to disk before it is answered
-     */
-    record Sqlite(
-            @DefaultValue("ratelimit.db") String path,
-            @DefaultValue("normal") Synchronous synchronous) {}
-
-    /**
-     * The PostgreSQL database.
-     *
-     * @param url the JDBC URL of the database; without one, the DataSource of the application is used
-     * @param username the user, if the URL names none
-     * @param password the password, if the URL names none
-     * @param schema the schema of the tables; it is created if it does not exist
-     * @param poolSize how many connections to keep, apart from those of the application
-     * @param pooler whether a proxy between the application and the database pools connections by transaction
-     * @param synchronousCommit off answers before a decision is on disk; a crash of the database may lose the last ones
-     */
-    record Postgresql(
-            @Nullable String url,
-            @Nullable String username,
-            @Nullable String password,
-            @DefaultValue("ratelimit") String schema,
-            @DefaultValue("4") int poolSize,
-            @DefaultValue("auto") Pooler pooler,
-            @DefaultValue("on") SynchronousCommit synchronousCommit) {
-
-        /** Keeps the password out of logs. */
-        @Override
-        public String toString() {
-            return "Postgresql[schema=" + schema + "]";
-        }
-    }
-
-    /** Whether a proxy pools connections to PostgreSQL by transaction. */
-    enum Pooler {
-        AUTO,
-        NONE,
-        TRANSACTION;
-
-        /** As it is written in configuration. */
-        String keyword() {
-            return name().toLowerCase(Locale.ROOT);
-        }
-    }
-
-    /** Whether a decision is on disk before it is answered. */
-    enum SynchronousCommit {
-        ON,
-        OFF
-    }
 
     /**
      * The cache of denials, which repeats them without asking the store.

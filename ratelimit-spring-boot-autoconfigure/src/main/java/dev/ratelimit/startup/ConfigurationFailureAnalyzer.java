@@ -1,9 +1,9 @@
 package dev.ratelimit.startup;
 
-import dev.ratelimit.InvalidLimitException;
-import dev.ratelimit.InvalidSettingException;
 import dev.ratelimit.annotation.InvalidRateLimitedException;
 import dev.ratelimit.policy.InvalidRuleException;
+import dev.ratelimit.setting.InvalidLimitException;
+import dev.ratelimit.setting.InvalidSettingException;
 import java.util.Locale;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;

@@ -1,11 +1,11 @@
 package dev.ratelimit.startup;
 
-import dev.ratelimit.InvalidLimitException;
+import dev.ratelimit.caller.Quota;
 import dev.ratelimit.policy.InvalidRuleException;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.PolicyConfiguration;
-import dev.ratelimit.policy.Quota;
 import dev.ratelimit.policy.Rule;
+import dev.ratelimit.setting.InvalidLimitException;
 import java.util.Map;
 import java.util.Set;
 

@@ -1,9 +1,9 @@
 package dev.ratelimit.web;
 
 import dev.ratelimit.Decision;
-import dev.ratelimit.Durations;
 import dev.ratelimit.LimitDecision;
 import dev.ratelimit.gate.Rejection;
+import dev.ratelimit.setting.Durations;
 import java.time.Duration;
 import java.util.Objects;
 

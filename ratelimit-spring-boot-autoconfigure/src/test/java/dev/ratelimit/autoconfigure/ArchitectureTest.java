@@ -42,12 +42,20 @@ class ArchitectureTest {
 
     /** The packages of this project that each package may import beside itself. */
     private static final Map<String, List<String>> MAY_IMPORT = Map.of(
-            "dev.ratelimit.web", List.of("dev.ratelimit", "dev.ratelimit.policy", "dev.ratelimit.gate"),
+            "dev.ratelimit.web",
+                    List.of("dev.ratelimit.setting", "dev.ratelimit", "dev.ratelimit.policy", "dev.ratelimit.gate"),
             "dev.ratelimit.web.servlet",
-                    List.of("dev.ratelimit", "dev.ratelimit.policy", "dev.ratelimit.gate", "dev.ratelimit.web"),
-            "dev.ratelimit.annotation",
                     List.of(
                             "dev.ratelimit",
+                            "dev.ratelimit.caller",
+                            "dev.ratelimit.policy",
+                            "dev.ratelimit.gate",
+                            "dev.ratelimit.web"),
+            "dev.ratelimit.annotation",
+                    List.of(
+                            "dev.ratelimit.setting",
+                            "dev.ratelimit",
+                            "dev.ratelimit.caller",
                             "dev.ratelimit.policy",
                             "dev.ratelimit.gate",
                             "dev.ratelimit.web",
@@ -60,13 +68,27 @@ class ArchitectureTest {
                             "dev.ratelimit.web.servlet"),
             "dev.ratelimit.metrics", List.of("dev.ratelimit"),
             "dev.ratelimit.connection", List.of("dev.ratelimit.store", "dev.ratelimit.store.jdbc"),
+            "dev.ratelimit.database",
+                    List.of(
+                            "dev.ratelimit.setting",
+                            "dev.ratelimit.store",
+                            "dev.ratelimit.store.jdbc",
+                            "dev.ratelimit.store.sqlite",
+                            "dev.ratelimit.store.postgresql",
+                            "dev.ratelimit.schema",
+                            "dev.ratelimit.data",
+                            "dev.ratelimit.connection"),
             "dev.ratelimit.startup",
                     List.of(
+                            "dev.ratelimit.setting",
                             "dev.ratelimit",
+                            "dev.ratelimit.engine",
+                            "dev.ratelimit.caller",
                             "dev.ratelimit.policy",
                             "dev.ratelimit.store",
                             "dev.ratelimit.schema",
                             "dev.ratelimit.annotation",
+                            "dev.ratelimit.login",
                             "dev.ratelimit.connection"));
 
     @ArchTest

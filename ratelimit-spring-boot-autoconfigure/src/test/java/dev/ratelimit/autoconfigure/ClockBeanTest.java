@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ratelimit.admin.KeyAdmin;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.admin.RateLimitAdmin;
-import dev.ratelimit.policy.ApiKeys;
+import dev.ratelimit.caller.ApiKeys;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.nio.file.Path;

@@ -7,6 +7,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
+import dev.ratelimit.database.PolicyConnections;
 import dev.ratelimit.startup.DataSourceFailureAnalyzer;
 import dev.ratelimit.startup.StoreFailureAnalyzer;
 import dev.ratelimit.store.LimitStore;

@@ -3,6 +3,7 @@ package dev.ratelimit.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.startup.ConfigurationFailureAnalyzer;
+import dev.ratelimit.startup.LoginCheck;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;

@@ -5,9 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
-import dev.ratelimit.policy.Account;
-import dev.ratelimit.policy.Accounts;
-import dev.ratelimit.policy.Quota;
+import dev.ratelimit.caller.Account;
+import dev.ratelimit.caller.Accounts;
+import dev.ratelimit.caller.Quota;
 import dev.ratelimit.starter.FailingStoreTest.SickStore;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;

@@ -1,6 +1,6 @@
 package dev.ratelimit.test;
 
-import dev.ratelimit.Durations;
+import dev.ratelimit.setting.Durations;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;

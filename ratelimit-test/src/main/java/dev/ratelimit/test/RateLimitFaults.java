@@ -1,6 +1,6 @@
 package dev.ratelimit.test;
 
-import dev.ratelimit.Durations;
+import dev.ratelimit.setting.Durations;
 import dev.ratelimit.store.LimitStoreException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;

@@ -1,9 +1,9 @@
 package dev.ratelimit.test;
 
 import dev.ratelimit.admin.PolicyStorage;
+import dev.ratelimit.caller.Accounts;
+import dev.ratelimit.caller.ApiKeys;
 import dev.ratelimit.engine.StoreRateLimiter;
-import dev.ratelimit.policy.Accounts;
-import dev.ratelimit.policy.ApiKeys;
 import dev.ratelimit.store.LimitStore;
 import jakarta.servlet.Filter;
 import java.nio.file.Path;

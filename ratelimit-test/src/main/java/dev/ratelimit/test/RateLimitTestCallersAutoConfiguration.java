@@ -1,7 +1,7 @@
 package dev.ratelimit.test;
 
-import dev.ratelimit.policy.Accounts;
-import dev.ratelimit.policy.ApiKeys;
+import dev.ratelimit.caller.Accounts;
+import dev.ratelimit.caller.ApiKeys;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;

@@ -1,7 +1,7 @@
 package dev.ratelimit.test;
 
-import dev.ratelimit.policy.ApiKey;
-import dev.ratelimit.policy.ApiKeys;
+import dev.ratelimit.caller.ApiKey;
+import dev.ratelimit.caller.ApiKeys;
 import org.jspecify.annotations.Nullable;
 
 /**

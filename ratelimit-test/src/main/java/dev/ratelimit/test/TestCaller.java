@@ -1,11 +1,11 @@
 package dev.ratelimit.test;
 
-import dev.ratelimit.policy.Accounts;
-import dev.ratelimit.policy.ApiKey;
-import dev.ratelimit.policy.Caller;
+import dev.ratelimit.caller.Accounts;
+import dev.ratelimit.caller.ApiKey;
+import dev.ratelimit.caller.Caller;
+import dev.ratelimit.caller.Quota;
 import dev.ratelimit.policy.Policies;
 import dev.ratelimit.policy.Policy;
-import dev.ratelimit.policy.Quota;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.util.Set;

@@ -1,8 +1,8 @@
 package dev.ratelimit.test;
 
-import dev.ratelimit.policy.Account;
-import dev.ratelimit.policy.Accounts;
-import dev.ratelimit.policy.Quota;
+import dev.ratelimit.caller.Account;
+import dev.ratelimit.caller.Accounts;
+import dev.ratelimit.caller.Quota;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 

@@ -23,7 +23,19 @@ class ArchitectureTest {
 
     /** The packages of this project that each package may import beside itself; the root is empty. */
     private static final Map<String, List<String>> MAY_IMPORT = Map.of(
-            "test", List.of("", "admin", "annotation", "engine", "gate", "policy", "store", "store.sqlite"),
+            "test",
+                    List.of(
+                            "setting",
+                            "",
+                            "admin",
+                            "annotation",
+                            "caller",
+                            "engine",
+                            "gate",
+                            "policy",
+                            "store",
+                            "store.sqlite"),
+            "test.assertion", List.of("setting"),
             "test.store", List.of("", "algorithm", "engine", "store", "test", "upkeep"));
 
     @ArchTest

@@ -1,7 +1,7 @@
 package dev.ratelimit.test;
 
-import static dev.ratelimit.test.RateLimitAssertions.assertThatRequest;
-import static dev.ratelimit.test.RateLimitAssertions.assertThatResponse;
+import static dev.ratelimit.test.assertion.RateLimitAssertions.assertThatRequest;
+import static dev.ratelimit.test.assertion.RateLimitAssertions.assertThatResponse;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.get;

@@ -1,6 +1,6 @@
 package dev.ratelimit.test;
 
-import static dev.ratelimit.test.RateLimitAssertions.assertThatRequest;
+import static dev.ratelimit.test.assertion.RateLimitAssertions.assertThatRequest;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 

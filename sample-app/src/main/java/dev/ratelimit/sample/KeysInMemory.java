@@ -1,8 +1,8 @@
 package dev.ratelimit.sample;
 
-import dev.ratelimit.policy.ApiKey;
-import dev.ratelimit.policy.ApiKeys;
-import dev.ratelimit.policy.Quota;
+import dev.ratelimit.caller.ApiKey;
+import dev.ratelimit.caller.ApiKeys;
+import dev.ratelimit.caller.Quota;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;

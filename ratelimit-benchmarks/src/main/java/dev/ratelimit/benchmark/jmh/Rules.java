@@ -1,13 +1,13 @@
 package dev.ratelimit.benchmark.jmh;
 
+import dev.ratelimit.caller.Caller;
+import dev.ratelimit.caller.TierChoice;
 import dev.ratelimit.policy.Action;
-import dev.ratelimit.policy.Caller;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.RequestFacts;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.RuleBook;
 import dev.ratelimit.policy.RuleBook.MatchMode;
-import dev.ratelimit.policy.TierChoice;
 import dev.ratelimit.support.IpAddress;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,13 +1,13 @@
 package dev.ratelimit.web.servlet;
 
 import dev.ratelimit.Subject;
+import dev.ratelimit.caller.ApiKey;
+import dev.ratelimit.caller.ApiKeys;
 import dev.ratelimit.gate.Arrival;
 import dev.ratelimit.gate.Identity;
 import dev.ratelimit.gate.LiveRequest;
 import dev.ratelimit.gate.Subjects;
 import dev.ratelimit.policy.Action;
-import dev.ratelimit.policy.ApiKey;
-import dev.ratelimit.policy.ApiKeys;
 import dev.ratelimit.policy.InvalidRuleException;
 import dev.ratelimit.policy.PathReadings;
 import dev.ratelimit.policy.Rule;

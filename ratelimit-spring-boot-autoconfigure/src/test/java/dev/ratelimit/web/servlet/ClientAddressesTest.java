@@ -2,18 +2,18 @@ package dev.ratelimit.web.servlet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.caller.Accounts;
+import dev.ratelimit.caller.Tiers;
 import dev.ratelimit.gate.Exemptions;
 import dev.ratelimit.gate.Gate;
 import dev.ratelimit.gate.Identity;
 import dev.ratelimit.gate.Subjects;
 import dev.ratelimit.gate.Visit;
-import dev.ratelimit.policy.Accounts;
 import dev.ratelimit.policy.AddressRange;
 import dev.ratelimit.policy.PathReadings;
 import dev.ratelimit.policy.Policy;
 import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.RuleBook.MatchMode;
-import dev.ratelimit.policy.Tiers;
 import dev.ratelimit.web.ClientAddresses;
 import dev.ratelimit.web.ClientAddresses.Connection;
 import dev.ratelimit.web.Expressions;

@@ -1,6 +1,6 @@
 package dev.ratelimit.test.guide;
 
-import static dev.ratelimit.test.RateLimitAssertions.assertThatRequest;
+import static dev.ratelimit.test.assertion.RateLimitAssertions.assertThatRequest;
 
 import dev.ratelimit.test.RateLimitClock;
 import dev.ratelimit.test.WithRateLimit;

@@ -1,0 +1,77 @@
+package dev.ratelimit.benchmark.load;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Clients that send whole requests, each as soon as it has its answer, over connections that stay open. On a machine with few
+ * cores they take their share of them from the application, alike for all contenders.
+ */
+public record HttpLoad(int port) {
+
+    private static final int CONNECTIONS = 16;
+
+    /** How many keys each client uses in turn. */
+    private static final int KEYS = 100;
+
+    /**
+     * @param answered requests
+     * @param ofFirstKey how many of them were of {@link #FIRST_KEY}
+     */
+    public record Result(double perSecond, long answered, long ofFirstKey) {}
+
+    public static final String FIRST_KEY = "0-0";
+
+    public Result run(double seconds) throws Exception {
+        List<Client> clients = new ArrayList<>();
+        for (int i = 0; i < CONNECTIONS; i++) {
+            Client client = new Client(port, i, (long) (seconds * 1e9));
+            client.start();
+            clients.add(client);
+        }
+        long begin = System.nanoTime();
+        long answered = 0;
+        for (Client client : clients) {
+            client.join();
+            if (client.failure != null) {
+                throw new IllegalStateException("a request failed", client.failure);
+            }
+            answered += client.answered;
+        }
+        double took = (System.nanoTime() - begin) / 1e9;
+        return new Result(answered / took, answered, (clients.get(0).answered + KEYS - 1) / KEYS);
+    }
+
+    private static final class Client extends Thread {
+
+        private final int port;
+        private final int number;
+        private final long nanos;
+        private long answered;
+        private volatile Throwable failure;
+
+        Client(int port, int number, long nanos) {
+            this.port = port;
+            this.number = number;
+            this.nanos = nanos;
+            setDaemon(true);
+        }
+
+        @Override
+        public void run() {
+            try (HttpConnection connection = new HttpConnection(port)) {
+                long begin = System.nanoTime();
+                while (System.nanoTime() - begin < nanos) {
+                    int status = connection.get(number + "-" + answered % KEYS).status();
+                    if (status >= 300) {
+                        throw new IOException("the answer was " + status);
+                    }
+                    answered++;
+                }
+            } catch (Throwable e) {
+                failure = e;
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+package dev.ratelimit.database;
+
+import dev.ratelimit.connection.LaterConnections;
+import dev.ratelimit.connection.LimiterConnections;
+import dev.ratelimit.data.PolicyDatabase;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The connections for reading and changing limits, rules, quotas and API keys. Decisions have their own, so that
+ * administration never keeps them waiting.
+ */
+public final class PolicyConnections implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(PolicyConnections.class);
+
+    /** One to listen for changes, one to read them, one to make them. */
+    private static final int MOST = 3;
+
+    private final List<AutoCloseable> opened = new ArrayList<>();
+    private final boolean available;
+    private final StateDatabase policies;
+    private final PolicyDatabase database;
+    private final PolicyDatabase counting;
+
+    /**
+     * @param policies the database of the limits and rules
+     * @param counts the database of the counts, whose schema is up to date; {@code null} if it is not known
+     * @param available whether that database is; otherwise nothing waits for it
+     */
+    public PolicyConnections(StateDatabase policies, @Nullable StateDatabase counts, boolean available) {
+        this.policies = policies;
+        this.available = available;
+        boolean apart = policies != counts;
+        try {
+            this.database = connect(policies, apart, "ratelimit-policies", 1, MOST);
+            this.counting = apart && counts != null && !(counts instanceof StateDatabase.Memory)
+                    ? connect(counts, false, "ratelimit-penalties", 0, 1)
+                    : database;
+        } catch (RuntimeException e) {
+            close();
+            throw e;
+        }
+    }
+
+    private PolicyDatabase connect(StateDatabase to, boolean migrate, String pool, int idle, int most) {
+        if (to instanceof StateDatabase.Sqlite sqlite) {
+            if (migrate) {
+                sqlite.migrate();
+            }
+            return PolicyDatabase.sqlite(sqlite.file());
+        }
+        if (!(to instanceof PostgresDatabase postgres)) {
+            throw new IllegalStateException("limits and rules are not stored in memory");
+        }
+        if (!migrate && !available) {
+            LaterConnections later = new LaterConnections(() -> postgres.open(pool, idle, most));
+            opened.add(later);
+            return PolicyDatabase.postgresLater(later, postgres.settings().schema());
+        }
+        LimiterConnections connections = postgres.open(pool, idle, most);
+        opened.add(connections);
+        if (migrate) {
+            postgres.migrate(connections);
+        }
+        return PolicyDatabase.postgres(connections, postgres.settings().schema());
+    }
+
+    public PolicyDatabase database() {
+        return database;
+    }
+
+    /** The database with the penalties. */
+    public PolicyDatabase counting() {
+        return counting;
+    }
+
+    /** Whether one connection may be held all the time, to listen for changes. */
+    public boolean canListen() {
+        return policies instanceof PostgresDatabase postgres
+                && !postgres.isTransactionPooled()
+                && opened.get(0) instanceof LimiterConnections connections
+                && connections.mayBeHeld();
+    }
+
+    @Override
+    public void close() {
+        for (AutoCloseable connections : opened) {
+            try {
+                connections.close();
+            } catch (Exception e) {
+                log.debug("Ignoring a failure to close connections", e);
+            }
+        }
+    }
+}

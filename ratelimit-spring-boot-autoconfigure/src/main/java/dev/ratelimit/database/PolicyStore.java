@@ -1,0 +1,8 @@
+package dev.ratelimit.database;
+
+/** The databases for limits, rules, quotas and API keys. */
+public enum PolicyStore {
+    AUTO,
+    SQLITE,
+    POSTGRESQL
+}

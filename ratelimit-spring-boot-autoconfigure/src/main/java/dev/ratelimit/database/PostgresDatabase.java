@@ -1,0 +1,132 @@
+package dev.ratelimit.database;
+
+import dev.ratelimit.connection.LimiterConnections;
+import dev.ratelimit.connection.PostgresSource;
+import dev.ratelimit.connection.TransactionPooler;
+import dev.ratelimit.connection.UnusableDataSourceException;
+import dev.ratelimit.database.StoreProperties.Pooler;
+import dev.ratelimit.database.StoreProperties.Postgresql;
+import dev.ratelimit.schema.Schema;
+import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.LimitStoreException;
+import dev.ratelimit.store.jdbc.DatabaseProduct;
+import dev.ratelimit.store.jdbc.UnsupportedDatabaseException;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.InstantSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A schema of a PostgreSQL database, with all that connections to it have in common. */
+final class PostgresDatabase implements StateDatabase {
+
+    private static final Logger log = LoggerFactory.getLogger(PostgresDatabase.class);
+
+    private final PostgresSource source;
+    private final Postgresql settings;
+    private final boolean migrates;
+    private @Nullable Boolean transactionPooled;
+
+    /**
+     * @param migrates whether to create and migrate its tables; they are checked otherwise
+     */
+    PostgresDatabase(PostgresSource source, Postgresql settings, boolean migrates) {
+        this.source = source;
+        this.settings = settings;
+        this.migrates = migrates;
+    }
+
+    Postgresql settings() {
+        return settings;
+    }
+
+    @Override
+    public LimitStore open(Duration deadline, @Nullable InstantSource clock) {
+        return PostgresStores.open(this, deadline, clock);
+    }
+
+    @Override
+    public int groupsAtOnce() {
+        return 2;
+    }
+
+    /**
+     * Connects to it.
+     *
+     * @param name the name of the pool
+     * @param idle how many connections to keep open, if they are its own
+     * @param most how many connections to have at once
+     */
+    LimiterConnections open(String name, int idle, int most) {
+        LimiterConnections connections = source.open(name, idle, most);
+        try {
+            if (isTransactionPooled(connections)) {
+                connections.neverPrepare();
+            }
+            return connections;
+        } catch (UnsupportedDatabaseException e) {
+            connections.close();
+            throw new UnusableDataSourceException(e.getMessage() + ".", e);
+        } catch (RuntimeException e) {
+            connections.close();
+            throw e;
+        }
+    }
+
+    /** Brings its schema up to date, or requires that it is. */
+    void migrate(LimiterConnections connections) {
+        try {
+            if (migrates) {
+                Schema.migrate(connections, settings.schema());
+            } else {
+                Schema.require(connections, settings.schema());
+            }
+        } catch (UnsupportedDatabaseException e) {
+            throw new UnusableDataSourceException(e.getMessage() + ".", e);
+        }
+    }
+
+    /** Whether nothing that belongs to a connection outlives its transaction. Known once a connection was opened. */
+    synchronized boolean isTransactionPooled() {
+        return Boolean.TRUE.equals(transactionPooled);
+    }
+
+    private synchronized boolean isTransactionPooled(LimiterConnections connections) {
+        if (transactionPooled == null) {
+            boolean pooled =
+                    settings.pooler() == Pooler.AUTO ? isFound(connections) : settings.pooler() == Pooler.TRANSACTION;
+            if (pooled) {
+                log.info(
+                        "{} behind a transaction pooler (ratelimit.store.postgresql.pooler: {}): preparing no statements on"
+                                + " the server, and polling for changes of limits and rules instead of listening",
+                        settings.pooler() == Pooler.AUTO ? "Found PostgreSQL" : "Using PostgreSQL",
+                        settings.pooler().keyword());
+            }
+            transactionPooled = pooled;
+        }
+        return transactionPooled;
+    }
+
+    private boolean isFound(LimiterConnections connections) {
+        try {
+            if (TransactionPooler.isRuledOut(connections)) {
+                return false;
+            }
+            // Only PostgreSQL understands the next question.
+            DatabaseProduct.requirePostgres(connections, "rate limits");
+            try (LimiterConnections two = source.open("ratelimit-start", 2, 2)) {
+                two.neverPrepare(); // the driver would prepare even its ROLLBACK
+                return TransactionPooler.isFound(two);
+            }
+        } catch (SQLException e) {
+            throw new LimitStoreException("PostgreSQL cannot be reached (" + e.getMessage() + ")", e);
+        }
+    }
+
+    /** For log lines; without its address, which may hold a password. */
+    @Override
+    public String toString() {
+        return source.describe() + ", schema " + settings.schema();
+    }
+}

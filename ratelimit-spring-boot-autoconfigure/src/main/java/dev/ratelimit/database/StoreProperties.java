@@ -1,0 +1,89 @@
+package dev.ratelimit.database;
+
+import dev.ratelimit.store.sqlite.SqliteFile.Synchronous;
+import java.time.Duration;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * The configuration under {@code ratelimit.store}: where state is kept.
+ *
+ * @param type the kind of store
+ * @param required whether the application fails to start while the store is unavailable
+ * @param migrate whether to create and migrate the tables
+ * @param deadline the longest time that a request waits for a decision
+ * @param sqlite the SQLite file
+ * @param postgresql the PostgreSQL database
+ */
+public record StoreProperties(
+        @DefaultValue("auto") Type type,
+        @DefaultValue("true") boolean required,
+        @DefaultValue("true") boolean migrate,
+        @DefaultValue("100ms") Duration deadline,
+        @DefaultValue Sqlite sqlite,
+        @DefaultValue Postgresql postgresql) {
+
+    /** The kinds of stores. */
+    public enum Type {
+        AUTO,
+        SQLITE,
+        POSTGRESQL,
+        MEMORY
+    }
+
+    /**
+     * The SQLite file.
+     *
+     * @param path the path of the SQLite file
+     * @param synchronous whether to write every decision to disk before it is answered
+     */
+    public record Sqlite(
+            @DefaultValue("ratelimit.db") String path,
+            @DefaultValue("normal") Synchronous synchronous) {}
+
+    /**
+     * The PostgreSQL database.
+     *
+     * @param url the JDBC URL of the database; without one, the DataSource of the application is used
+     * @param username the user, if the URL names none
+     * @param password the password, if the URL names none
+     * @param schema the schema of the tables; it is created if it does not exist
+     * @param poolSize how many connections to keep, apart from those of the application
+     * @param pooler whether a proxy between the application and the database pools connections by transaction
+     * @param synchronousCommit off answers before a decision is on disk; a crash of the database may lose the last ones
+     */
+    public record Postgresql(
+            @Nullable String url,
+            @Nullable String username,
+            @Nullable String password,
+            @DefaultValue("ratelimit") String schema,
+            @DefaultValue("4") int poolSize,
+            @DefaultValue("auto") Pooler pooler,
+            @DefaultValue("on") SynchronousCommit synchronousCommit) {
+
+        /** Keeps the password out of logs. */
+        @Override
+        public String toString() {
+            return "Postgresql[schema=" + schema + "]";
+        }
+    }
+
+    /** Whether a proxy pools connections to PostgreSQL by transaction. */
+    public enum Pooler {
+        AUTO,
+        NONE,
+        TRANSACTION;
+
+        /** As it is written in configuration. */
+        String keyword() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    /** Whether a decision is on disk before it is answered. */
+    public enum SynchronousCommit {
+        ON,
+        OFF
+    }
+}
