@@ -1,6 +1,7 @@
 package dev.ratelimit.engine;
 
 import dev.ratelimit.Outcome;
+import dev.ratelimit.engine.EngineStatus.Circuit;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
@@ -62,8 +63,16 @@ final class Breaker {
 
     /** Whether requests are spared the wait now. */
     boolean isOpen() {
+        return circuit() == Circuit.OPEN;
+    }
+
+    /** Whether requests ask the store now. */
+    Circuit circuit() {
         long next = nextTry.get();
-        return next != CLOSED && nanoTime.getAsLong() - next < 0;
+        if (next == CLOSED) {
+            return Circuit.CLOSED;
+        }
+        return nanoTime.getAsLong() - next < 0 ? Circuit.OPEN : Circuit.HALF_OPEN;
     }
 
     void succeeded() {

@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -57,6 +58,8 @@ final class DeniedSubjects {
     private final Set<String> revocable = ConcurrentHashMap.newKeySet();
     private final AtomicLong cleared = new AtomicLong();
     private final AtomicLong nextSweep = new AtomicLong();
+    private final LongAdder hits = new LongAdder();
+    private final LongAdder misses = new LongAdder();
 
     /**
      * @param maxSize how many denials are remembered; zero for none
@@ -119,9 +122,11 @@ final class DeniedSubjects {
         if (maxSize == 0) {
             return null;
         }
-        return limits.size() == 1
+        Decision known = limits.size() == 1
                 ? denialOfOne(request, limits.get(0), nanos)
                 : denialOfSeveral(request, limits, nanos);
+        (known == null ? misses : hits).increment();
+        return known;
     }
 
     private @Nullable Decision denialOfOne(LimitRequest request, Limit limit, long nanos) {
@@ -270,6 +275,10 @@ final class DeniedSubjects {
     void clear() {
         cleared.incrementAndGet();
         denials.clear();
+    }
+
+    EngineStatus.Cache status() {
+        return new EngineStatus.Cache(hits.sum(), misses.sum(), denials.mappingCount());
     }
 
     /** The keys of remembered denials. */

@@ -5,9 +5,11 @@ import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.LockedKeysException;
 import dev.ratelimit.store.Operation;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,6 +38,9 @@ final class GroupDecider {
     private final LocalDecisions local;
     private final LockedKeys locked;
     private final WorkQueue queue;
+    private final LongAdder calls = new LongAdder();
+    private final LongAdder requests = new LongAdder();
+    private final LongAdder nanos = new LongAdder();
 
     /**
      * @param queue takes operations for later groups
@@ -66,8 +71,7 @@ final class GroupDecider {
     private List<Pending> ask(List<Pending> group) {
         long askedAt = System.nanoTime();
         try {
-            List<Answer> answers =
-                    store.decide(group.stream().map(Pending::sent).toList());
+            List<Answer> answers = call(group, askedAt);
             // Here, and not where the answers arrive: a store that answers is not down because its callers have left.
             breaker.succeeded();
             answer(group, answers);
@@ -79,6 +83,20 @@ final class GroupDecider {
             fail(answerDecided(group, e), e);
             return List.of();
         }
+    }
+
+    private List<Answer> call(List<Pending> group, long askedAt) {
+        try {
+            return store.decide(group.stream().map(Pending::sent).toList());
+        } finally {
+            calls.increment();
+            requests.add(group.size());
+            nanos.add(System.nanoTime() - askedAt);
+        }
+    }
+
+    EngineStatus.Calls callCounts() {
+        return new EngineStatus.Calls(calls.sum(), requests.sum(), Duration.ofNanos(nanos.sum()));
     }
 
     private void answer(List<Pending> group, List<Answer> answers) {

@@ -88,6 +88,19 @@ final class GroupQueue {
         locked.clear();
     }
 
+    EngineStatus.Queue status() {
+        mutex.lock();
+        try {
+            return new EngineStatus.Queue(waiting.size(), maxWaiting, groups, mostGroups);
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    EngineStatus.Calls callCounts() {
+        return decider.callCounts();
+    }
+
     Answer submit(Operation operation, long deadlineNanos) throws UndecidedException {
         return submit(new Pending(operation), deadlineNanos);
     }

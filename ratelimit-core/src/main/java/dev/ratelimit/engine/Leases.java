@@ -10,6 +10,7 @@ import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.StateKey;
 import dev.ratelimit.support.DaemonThreads;
+import dev.ratelimit.support.LogText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,6 +22,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
@@ -78,6 +80,8 @@ final class Leases {
     private final ConcurrentHashMap<StateKey, Hot> subjects = new ConcurrentHashMap<>();
     private @Nullable ScheduledThreadPoolExecutor timer;
     private volatile boolean closed;
+    private final LongAdder hits = new LongAdder();
+    private final LongAdder misses = new LongAdder();
 
     /**
      * @param isCurrent whether a limit is still what its name stands for
@@ -120,6 +124,15 @@ final class Leases {
      */
     @Nullable
     Served serve(Demand demand, long deadlineNanos) {
+        return counted(serveIfHot(demand, deadlineNanos));
+    }
+
+    private @Nullable Served counted(@Nullable Served served) {
+        (served == null ? misses : hits).increment();
+        return served;
+    }
+
+    private @Nullable Served serveIfHot(Demand demand, long deadlineNanos) {
         Hot hot = subjects.get(demand.key());
         if (hot == null || closed) {
             return null;
@@ -272,6 +285,10 @@ final class Leases {
      * @return with {@code null} if the store is to be asked
      */
     CompletableFuture<@Nullable Served> serveLater(Demand demand) {
+        return serveIfHotLater(demand).thenApply(this::counted);
+    }
+
+    private CompletableFuture<@Nullable Served> serveIfHotLater(Demand demand) {
         Hot hot = subjects.get(demand.key());
         if (hot == null || closed) {
             return CompletableFuture.completedFuture(null);
@@ -366,7 +383,7 @@ final class Leases {
             giveBack(false);
         } catch (RuntimeException | Error e) {
             // An exception that escapes would end the schedule.
-            log.warn("Failed to give back idle leases; their permits stay charged: {}", e.getMessage(), e);
+            log.warn("Failed to give back idle leases; their permits stay charged: {}", LogText.of(e.getMessage()), e);
         }
     }
 
@@ -455,6 +472,11 @@ final class Leases {
 
     void drop() {
         new ArrayList<>(subjects.keySet()).forEach(this::drop);
+    }
+
+    /** Its size is the number of hot subjects: those that hold a lease, or may take one. */
+    EngineStatus.Cache status() {
+        return new EngineStatus.Cache(hits.sum(), misses.sum(), subjects.mappingCount());
     }
 
     void close() {

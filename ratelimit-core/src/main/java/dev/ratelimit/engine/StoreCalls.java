@@ -1,10 +1,19 @@
 package dev.ratelimit.engine;
 
+import dev.ratelimit.Limit;
+import dev.ratelimit.Subject;
+import dev.ratelimit.Window;
+import dev.ratelimit.algorithm.Algorithms;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.Operation.Demand;
+import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.support.DaemonThreads;
+import dev.ratelimit.support.Listeners;
+import dev.ratelimit.support.LogText;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -13,6 +22,8 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Asks the store within a deadline: through the breaker, and in groups. */
 final class StoreCalls {
@@ -23,9 +34,18 @@ final class StoreCalls {
      */
     static final Duration BREAK = Duration.ofMillis(500);
 
+    private static final Demand PROBE = new Demand(
+            Subject.of("health", "probe"),
+            Limit.named("health-probe")
+                    .algorithm(Algorithms.atMost(1, Window.of(Duration.ofSeconds(1))))
+                    .build(),
+            1);
+
+    private static final Logger log = LoggerFactory.getLogger(StoreCalls.class);
+
     private final GroupQueue queue;
     private final Breaker breaker;
-    private final StoreHealth health = new StoreHealth(System::nanoTime);
+    private final StoreHealth health;
     private final Duration deadline;
     private final ThreadPoolExecutor workers;
 
@@ -38,8 +58,9 @@ final class StoreCalls {
             new SynchronousQueue<>(),
             DaemonThreads.numbered("ratelimit-continuation-"));
 
-    StoreCalls(LimitStore store, Grouping grouping, LocalDecisions local) {
+    StoreCalls(LimitStore store, Grouping grouping, LocalDecisions local, Listeners<StoreListener> listeners) {
         this.deadline = grouping.deadline();
+        this.health = new StoreHealth(System::nanoTime, listeners);
         this.breaker = new Breaker(BREAK, deadline);
         // No more than one works for each group; but one that has just left may still be on its way back.
         this.workers = new ThreadPoolExecutor(
@@ -55,6 +76,27 @@ final class StoreCalls {
     /** Whether the store has failed and is left alone for now. */
     boolean isStoreDown() {
         return breaker.isOpen();
+    }
+
+    /** Asks for a count that nobody has, so that the state of the store is known. */
+    void probe() {
+        try {
+            submit(new Pending(new Operation(Kind.PEEK, List.of(PROBE))), System.nanoTime());
+        } catch (UndecidedException e) {
+            log.debug("The store does not answer: {}", LogText.of(e.getMessage()));
+        }
+    }
+
+    EngineStatus.Store storeStatus() {
+        return health.status(breaker.circuit());
+    }
+
+    EngineStatus.Queue queueStatus() {
+        return queue.status();
+    }
+
+    EngineStatus.Calls callCounts() {
+        return queue.callCounts();
     }
 
     /** Asks the store with the next request, whatever happened before. */

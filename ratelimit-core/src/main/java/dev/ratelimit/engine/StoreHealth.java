@@ -1,8 +1,12 @@
 package dev.ratelimit.engine;
 
+import dev.ratelimit.support.Listeners;
+import dev.ratelimit.support.LogText;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,28 +22,49 @@ final class StoreHealth {
     private static final long STEADY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final LongSupplier nanoTime;
-    private final AtomicBoolean failing = new AtomicBoolean();
+    private final Listeners<StoreListener> listeners;
+    private final AtomicReference<@Nullable Outage> outage = new AtomicReference<>();
     private volatile long lastFailureNanos;
 
-    StoreHealth(LongSupplier nanoTime) {
+    /** A time without decisions of the store. */
+    private record Outage(String reason, long sinceNanos) {}
+
+    StoreHealth(LongSupplier nanoTime, Listeners<StoreListener> listeners) {
         this.nanoTime = nanoTime;
+        this.listeners = listeners;
     }
 
     void decided() {
-        if (failing.get()
+        Outage over = outage.get();
+        if (over != null
                 && nanoTime.getAsLong() - lastFailureNanos >= STEADY_NANOS
-                && failing.compareAndSet(true, false)) {
+                && outage.compareAndSet(over, null)) {
+            Duration lasted = Duration.ofNanos(nanoTime.getAsLong() - over.sinceNanos);
             log.info("Store available again; deciding rate limits there");
+            listeners.tell(listener -> listener.storeRegained(lasted));
         }
     }
 
     void undecided(UndecidedException e) {
-        lastFailureNanos = nanoTime.getAsLong();
-        if (failing.compareAndSet(false, true)) {
-            log.warn("Store unavailable; applying on-failure to each request: {}", e.getMessage());
-            if (e.getCause() != null) {
-                log.debug("The store failed", e.getCause());
+        long now = nanoTime.getAsLong();
+        lastFailureNanos = now;
+        if (outage.get() == null) {
+            String reason = LogText.of(e.getMessage());
+            if (outage.compareAndSet(null, new Outage(reason, now))) {
+                log.warn("Store unavailable; applying on-failure to each request: {}", reason);
+                if (e.getCause() != null) {
+                    log.debug("The store failed", e.getCause());
+                }
+                listeners.tell(listener -> listener.storeLost(reason));
             }
         }
+    }
+
+    EngineStatus.Store status(EngineStatus.Circuit circuit) {
+        Outage now = outage.get();
+        return now == null
+                ? new EngineStatus.Store(true, circuit, null, Duration.ZERO)
+                : new EngineStatus.Store(
+                        false, circuit, now.reason, Duration.ofNanos(nanoTime.getAsLong() - now.sinceNanos));
     }
 }

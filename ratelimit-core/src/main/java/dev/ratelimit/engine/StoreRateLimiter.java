@@ -66,7 +66,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         this.resolution = new LimitResolution(settings.limits);
         this.listeners = new Listeners<>(settings.listeners);
         this.local = new LocalDecisions(settings.instances, store.clock());
-        this.calls = new StoreCalls(store, settings.grouping, local);
+        this.calls = new StoreCalls(store, settings.grouping, local, new Listeners<>(settings.storeListeners));
         this.trials = new Trials(calls::submitLater, listeners);
         this.memory = new LocalMemory(
                 new DeniedSubjects(repeatsDenials ? settings.rememberedDenials : DEFAULT_REMEMBERED_DENIALS, nanoTime),
@@ -85,6 +85,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         private final Limits limits;
         private Grouping grouping;
         private List<DecisionListener> listeners = List.of();
+        private List<StoreListener> storeListeners = List.of();
         private int rememberedDenials = DEFAULT_REMEMBERED_DENIALS;
         private int instances = 1;
         private LongSupplier nanoTime;
@@ -106,6 +107,11 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
 
         public Builder listeners(List<DecisionListener> all) {
             this.listeners = all;
+            return this;
+        }
+
+        public Builder storeListeners(List<StoreListener> all) {
+            this.storeListeners = all;
             return this;
         }
 
@@ -515,6 +521,27 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         memory.forget();
         local.forget();
         calls.forgetFailures();
+    }
+
+    /** The state of this limiter now, and its counts since the start. */
+    public EngineStatus status() {
+        return new EngineStatus(
+                calls.storeStatus(),
+                calls.queueStatus(),
+                calls.callCounts(),
+                memory.denials.status(),
+                memory.leases.status());
+    }
+
+    /**
+     * Asks the store a question that changes nothing, within the deadline, and returns the state after it. So an outage shows
+     * even if no request comes.
+     */
+    public EngineStatus probe() {
+        if (!immediate) {
+            calls.probe();
+        }
+        return status();
     }
 
     /** Gives leases back and ends the workers; requests that still wait are left to their failure policy. */

@@ -5,12 +5,16 @@ import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.Pruned;
 import dev.ratelimit.store.Pruned.Progress;
 import dev.ratelimit.support.DaemonThreads;
+import dev.ratelimit.support.LogText;
 import dev.ratelimit.support.Micros;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -52,12 +56,24 @@ public final class Upkeep implements AutoCloseable {
         }
     }
 
+    /**
+     * The end of a run.
+     *
+     * @param report the number of deleted rows; {@code null} if it failed
+     * @param failure why it failed, or {@code null}
+     */
+    public record LastRun(
+            Instant at, @Nullable Report report, @Nullable String failure) {}
+
     private final LimitStore store;
+    private final InstantSource clock;
     private final long keepMicros;
     private final ScheduledExecutorService scheduler;
 
     /** Whether a run has begun that has not come to the end of the rows. */
     private boolean midway;
+
+    private volatile @Nullable LastRun lastRun;
 
     /**
      * @param keep how long rows are kept after they have expired, so that a limit that is made slower still finds them
@@ -67,6 +83,8 @@ public final class Upkeep implements AutoCloseable {
             throw new InvalidSettingException("keep", keep, "write a time of at most 3660d, such as 1h");
         }
         this.store = store;
+        InstantSource given = store.clock();
+        this.clock = given == null ? InstantSource.system() : given;
         this.keepMicros = Micros.of(keep);
         this.scheduler = Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("ratelimit-upkeep"));
     }
@@ -98,7 +116,7 @@ public final class Upkeep implements AutoCloseable {
             log.debug("Deleted expired rows: {}", report);
         } catch (RuntimeException | Error e) {
             // An exception that escapes would end the schedule.
-            log.warn("Upkeep failed; trying again at the next interval: {}", e.getMessage(), e);
+            log.warn("Upkeep failed; trying again at the next interval: {}", LogText.of(e.getMessage()), e);
         }
     }
 
@@ -107,7 +125,23 @@ public final class Upkeep implements AutoCloseable {
         return run(Pace.HURRIED);
     }
 
-    private synchronized Report run(Pace pace) {
+    /** The last run that has ended, or {@code null} if none has. */
+    public @Nullable LastRun lastRun() {
+        return lastRun;
+    }
+
+    private Report run(Pace pace) {
+        try {
+            Report report = prune(pace);
+            lastRun = new LastRun(clock.instant(), report, null);
+            return report;
+        } catch (RuntimeException | Error e) {
+            lastRun = new LastRun(clock.instant(), null, LogText.of(e.getMessage()));
+            throw e;
+        }
+    }
+
+    private synchronized Report prune(Pace pace) {
         // A scheduled run may be midway. Its end comes first, and a full pass must follow.
         int ends = pace == Pace.HURRIED && midway ? 2 : 1;
         long states = 0;

@@ -2,7 +2,9 @@ package dev.ratelimit.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.support.Listeners;
 import dev.ratelimit.testing.Messages;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -14,7 +16,7 @@ class StoreHealthTest {
     private static final String UP = "Store available again; deciding rate limits there";
 
     private final AtomicLong nanos = new AtomicLong();
-    private final StoreHealth health = new StoreHealth(nanos::get);
+    private final StoreHealth health = new StoreHealth(nanos::get, new Listeners<>(List.of()));
 
     @Test
     void whereSomeAreDecidedAndOthersNotItIsSaidOnce() {

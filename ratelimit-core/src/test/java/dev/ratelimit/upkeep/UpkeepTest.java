@@ -1,6 +1,7 @@
 package dev.ratelimit.upkeep;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
@@ -50,6 +51,41 @@ class UpkeepTest {
             }
             steps.add(new Step(begin, System.nanoTime()));
             return new Pruned(1, 0, steps.size() < 4 ? progress : Progress.FINISHED);
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    @Test
+    void theLastRunIsKnownAndSoIsItsFailure() {
+        try (Upkeep upkeep = new Upkeep(new SlowStore(Progress.MORE), Duration.ofHours(1))) {
+            assertThat(upkeep.lastRun()).isNull();
+            Upkeep.Report report = upkeep.run();
+            assertThat(upkeep.lastRun()).satisfies(run -> {
+                assertThat(run.report()).isEqualTo(report);
+                assertThat(run.failure()).isNull();
+            });
+        }
+        try (Upkeep failing = new Upkeep(new FailingStore(), Duration.ofHours(1))) {
+            assertThatThrownBy(failing::run).isInstanceOf(IllegalStateException.class);
+            assertThat(failing.lastRun()).satisfies(run -> {
+                assertThat(run.report()).isNull();
+                assertThat(run.failure()).isEqualTo("no table\\u000aFORGED");
+            });
+        }
+    }
+
+    private static final class FailingStore implements LimitStore {
+
+        @Override
+        public List<Answer> decide(List<Operation> group) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Pruned prune(long keepMicros) {
+            throw new IllegalStateException("no table\nFORGED");
         }
 
         @Override
