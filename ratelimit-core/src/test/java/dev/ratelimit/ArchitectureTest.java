@@ -61,6 +61,7 @@ class ArchitectureTest {
     private static final String POSTGRESQL = "dev.ratelimit.store.postgresql";
     private static final String AUDIT = "dev.ratelimit.audit";
     private static final String ENGINE = "dev.ratelimit.engine";
+    private static final String MONITOR = "dev.ratelimit.monitor";
     private static final String UPKEEP = "dev.ratelimit.upkeep";
     private static final String SCHEMA = "dev.ratelimit.schema";
     private static final String CALLER = "dev.ratelimit.caller";
@@ -95,6 +96,7 @@ class ArchitectureTest {
                             "org.springframework.jdbc..",
                             "org.springframework.transaction..")),
             Map.entry(UPKEEP, List.of(SETTING, ROOT, STORE, LOGGING)),
+            Map.entry(MONITOR, List.of(SETTING, ROOT, ENGINE, LOGGING)),
             Map.entry(SCHEMA, List.of(STORE, JDBC, SQLITE, POSTGRESQL)),
             Map.entry(CALLER, List.of(SETTING, ROOT, ALGORITHM)),
             Map.entry(

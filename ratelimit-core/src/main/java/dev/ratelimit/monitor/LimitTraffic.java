@@ -1,0 +1,95 @@
+package dev.ratelimit.monitor;
+
+import dev.ratelimit.LimitDecision;
+import dev.ratelimit.Outcome;
+import dev.ratelimit.support.LogText;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+/** The recent requests on one limit. Thread-safe. */
+final class LimitTraffic {
+
+    /** Limits of the configuration are few; those of an application that makes names up need not be. */
+    private static final int MOST_RULES = 1_000;
+
+    private static final String NO_RULE = "none";
+
+    /** The requests of one rule. */
+    static final class OfRule {
+
+        private final MinuteCounts asked = new MinuteCounts();
+        private final MinuteCounts denied = new MinuteCounts();
+
+        long asked(int minutes, long nanos) {
+            return asked.last(minutes, nanos);
+        }
+
+        long denied(int minutes, long nanos) {
+            return denied.last(minutes, nanos);
+        }
+    }
+
+    private final Map<String, OfRule> rules = new ConcurrentHashMap<>();
+    private final MinuteCounts violations = new MinuteCounts();
+    private final DistinctSubjects deniedSubjects = new DistinctSubjects();
+    private final LongAdder untold = new LongAdder();
+
+    /**
+     * Counts a request.
+     *
+     * @param charged whether the whole request was allowed; a limit with room in a denied request counts nothing
+     */
+    void add(LimitDecision decision, boolean charged, long nanos) {
+        boolean denied = !decision.allowed();
+        if (!denied && !charged) {
+            return;
+        }
+        OfRule rule = rule(decision.rule());
+        if (rule != null) {
+            rule.asked.add(1, nanos);
+        }
+        if (denied) {
+            if (rule != null) {
+                rule.denied.add(1, nanos);
+            }
+            untold.increment();
+            deniedSubjects.add(decision.subject(), nanos);
+            if (decision.outcome() == Outcome.THROTTLED) {
+                violations.add(1, nanos);
+            }
+        }
+    }
+
+    private @Nullable OfRule rule(@Nullable String name) {
+        String key = name == null ? NO_RULE : name;
+        OfRule known = rules.get(key);
+        return known != null || rules.size() >= MOST_RULES ? known : rules.computeIfAbsent(key, made -> new OfRule());
+    }
+
+    Map<String, OfRule> rules() {
+        return rules;
+    }
+
+    MinuteCounts violations() {
+        return violations;
+    }
+
+    long deniedSubjects(long nanos) {
+        return deniedSubjects.estimate(nanos);
+    }
+
+    /** Logs the denials since the last time, if there are any. */
+    void log(Logger log, String limit, long nanos) {
+        long denied = untold.sumThenReset();
+        if (denied > 0) {
+            log.info(
+                    "Denied {} requests of about {} subjects on limit {} in the last minute",
+                    denied,
+                    Math.max(1, deniedSubjects.estimateGenerously(nanos)),
+                    LogText.of(limit));
+        }
+    }
+}
