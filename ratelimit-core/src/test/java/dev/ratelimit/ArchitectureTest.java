@@ -68,6 +68,7 @@ class ArchitectureTest {
     private static final String POLICY = "dev.ratelimit.policy";
     private static final String GATE = "dev.ratelimit.gate";
     private static final String ADMIN = "dev.ratelimit.admin";
+    private static final String OPERATE = "dev.ratelimit.operate";
     private static final String DATA = "dev.ratelimit.data";
 
     private static final String LOGGING = "org.slf4j";
@@ -111,6 +112,7 @@ class ArchitectureTest {
                             "org.springframework.web.util.pattern")),
             Map.entry(GATE, List.of(SETTING, ROOT, CALLER, POLICY, "org.springframework.web.util.pattern")),
             Map.entry(ADMIN, List.of(SETTING, ROOT, ALGORITHM, CALLER, POLICY, GATE, LOGGING)),
+            Map.entry(OPERATE, List.of(SETTING, ROOT, AUDIT, CALLER, POLICY, GATE, ADMIN, SQLITE)),
             Map.entry(
                     DATA,
                     List.of(

@@ -89,7 +89,17 @@ public final class ConfiguredStorage implements PolicyStorage {
     }
 
     @Override
-    public List<PenaltyAdmin.Penalty> penalties() {
+    public List<PenaltyAdmin.Penalty> penalties(int most) {
+        return List.of();
+    }
+
+    @Override
+    public List<String> subjects(String prefix, int most) {
+        return List.of();
+    }
+
+    @Override
+    public List<SubjectAdmin.StoredState> states(Subject subject, int most) {
         return List.of();
     }
 

@@ -1,6 +1,7 @@
 package dev.ratelimit.admin;
 
 import dev.ratelimit.policy.LimitBook;
+import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.setting.InvalidLimitException;
 import java.time.Instant;
@@ -45,6 +46,24 @@ public final class LimitAdmin {
         return content == null
                 ? new InForce<>(name, effective.configuration().limits().get(name), null)
                 : new InForce<>(name, effective.configuration().completed(name, content), stored);
+    }
+
+    /**
+     * The whole definition of a version, with the configured properties that it does not override.
+     *
+     * @param version the number of a stored version; zero for the configuration
+     * @throws IllegalArgumentException if there is no such version
+     */
+    public Map<String, String> definition(String name, int version) {
+        PolicyConfiguration configuration = storage.effective().configuration();
+        if (version == 0) {
+            return configuration.limits().getOrDefault(name, Map.of());
+        }
+        Map<String, String> content = Revision.find(storage.limitHistory(name), "limit", name, version)
+                .content();
+        return content == null
+                ? configuration.limits().getOrDefault(name, Map.of())
+                : configuration.completed(name, content);
     }
 
     /** All stored versions of that name, the newest first. */

@@ -46,7 +46,13 @@ public final class PenaltyAdmin {
 
     /** All penalties that are not over, the longest first. */
     public List<Penalty> list() {
-        return storage.penalties();
+        return storage.penalties(Integer.MAX_VALUE);
+    }
+
+    /** The penalties that are not over, the longest first, at most so many. */
+    public List<Penalty> list(int most) {
+        SubjectAdmin.requireMost(most);
+        return storage.penalties(most);
     }
 
     /**

@@ -69,8 +69,14 @@ public interface PolicyStorage extends Policies {
 
     Optional<KeyInfo> keyInfo(String id);
 
-    /** The penalties that are not over, the longest first. */
-    List<PenaltyAdmin.Penalty> penalties();
+    /** The penalties that are not over, the longest first, at most so many. */
+    List<PenaltyAdmin.Penalty> penalties(int most);
+
+    /** The texts of subjects with state that begin with a prefix, in order, at most so many. */
+    List<String> subjects(String prefix, int most);
+
+    /** The stored state of a subject, and of subjects of several parts that begin with it, at most so many. */
+    List<SubjectAdmin.StoredState> states(Subject subject, int most);
 
     /**
      * Replaces the notes on the violations of a subject on a limit. If there are no violations, returns false.

@@ -6,6 +6,8 @@ import dev.ratelimit.gate.Exemptions;
 import dev.ratelimit.gate.Gate;
 import dev.ratelimit.gate.Subjects;
 import dev.ratelimit.policy.LimitBook;
+import dev.ratelimit.policy.Policy;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 
@@ -30,6 +32,7 @@ public final class RateLimitAdmin {
     private final QuotaAdmin quotas;
     private final KeyAdmin keys;
     private final PenaltyAdmin penalties;
+    private final SubjectAdmin subjects;
     private final Resets resets;
     private final Explainer explainer;
 
@@ -57,6 +60,7 @@ public final class RateLimitAdmin {
         this.keys = new KeyAdmin(storage, limiter);
         this.resets = new Resets(storage, limiter);
         this.penalties = new PenaltyAdmin(storage, resets);
+        this.subjects = new SubjectAdmin(storage, limiter, gate.subjects());
         this.explainer = new Explainer(storage, limiter, gate);
     }
 
@@ -78,6 +82,20 @@ public final class RateLimitAdmin {
 
     public PenaltyAdmin penalties() {
         return penalties;
+    }
+
+    public SubjectAdmin subjects() {
+        return subjects;
+    }
+
+    /** All limits, rules and tiers in force on this instance. */
+    public Policy policy() {
+        return storage.current();
+    }
+
+    /** The clock by which versions, blocks, API keys and penalties end. */
+    public InstantSource clock() {
+        return storage.clock();
     }
 
     /**

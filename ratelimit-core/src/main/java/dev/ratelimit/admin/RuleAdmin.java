@@ -39,6 +39,24 @@ public final class RuleAdmin {
                 .orElse(null);
     }
 
+    /**
+     * The rule of a version.
+     *
+     * @param version the number of a stored version; zero for the configuration
+     * @return {@code null} if the version has no rule
+     * @throws IllegalArgumentException if there is no such version
+     */
+    public @Nullable Rule version(String name, int version) {
+        Revision<Rule> stored = version == 0 ? null : Revision.find(storage.ruleHistory(name), "rule", name, version);
+        if (stored != null && stored.state() != Revision.State.REMOVED) {
+            return stored.content();
+        }
+        return storage.effective().configuration().rules().stream()
+                .filter(rule -> rule.name().equals(name))
+                .findFirst()
+                .orElse(null);
+    }
+
     /** All stored versions of that name, the newest first. */
     public List<Revision<Rule>> history(String name) {
         return storage.ruleHistory(name);

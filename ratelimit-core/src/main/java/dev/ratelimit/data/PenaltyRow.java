@@ -38,10 +38,10 @@ record PenaltyRow(
         }
 
         /** The longest first. */
-        List<PenaltyRow> findEndingAfter(long now) {
+        List<PenaltyRow> findEndingAfter(long now, int most) {
             return table.find(
-                    "SELECT * FROM {table} WHERE penalty_until > :now ORDER BY penalty_until DESC",
-                    Map.of("now", now),
+                    "SELECT * FROM {table} WHERE penalty_until > :now ORDER BY penalty_until DESC LIMIT :most",
+                    Map.of("now", now, "most", most),
                     (row, number) -> new PenaltyRow(
                             row.getString("user_id"),
                             row.getString("resource"),

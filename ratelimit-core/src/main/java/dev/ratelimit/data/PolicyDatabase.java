@@ -56,6 +56,7 @@ public final class PolicyDatabase {
     private final KeyRow.Rows keys;
     private final ChangeRow.Rows changes;
     private final PenaltyRow.Rows penalties;
+    private final StateRows states;
 
     private PolicyDatabase(String where, DataSource dataSource, @Nullable String schema, String lock) {
         this.where = where;
@@ -74,6 +75,8 @@ public final class PolicyDatabase {
         this.keys = new KeyRow.Rows(new Table(jdbc, schema, "api_keys"));
         this.changes = new ChangeRow.Rows(new Table(jdbc, schema, "rate_limit_changes"));
         this.penalties = new PenaltyRow.Rows(new Table(jdbc, schema, "rate_limit_penalties"));
+        this.states =
+                new StateRows(new Table(jdbc, schema, "rate_limits"), new Table(jdbc, schema, "rate_limit_penalties"));
     }
 
     /** The tables in an SQLite file. */
@@ -165,6 +168,10 @@ public final class PolicyDatabase {
 
     PenaltyRow.Rows penalties() {
         return penalties;
+    }
+
+    StateRows states() {
+        return states;
     }
 
     DataSource dataSource() {

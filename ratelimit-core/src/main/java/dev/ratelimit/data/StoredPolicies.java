@@ -11,6 +11,7 @@ import dev.ratelimit.admin.PolicyStorage;
 import dev.ratelimit.admin.Problem;
 import dev.ratelimit.admin.QuotaAdmin;
 import dev.ratelimit.admin.Revision;
+import dev.ratelimit.admin.SubjectAdmin;
 import dev.ratelimit.caller.Accounts;
 import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.caller.ApiKeys;
@@ -476,11 +477,21 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     }
 
     @Override
-    public List<PenaltyAdmin.Penalty> penalties() {
+    public List<PenaltyAdmin.Penalty> penalties(int most) {
         long now = Micros.of(now());
-        return counting.penalties().findEndingAfter(now).stream()
+        return counting.penalties().findEndingAfter(now, most).stream()
                 .map(PenaltyRow::penalty)
                 .toList();
+    }
+
+    @Override
+    public List<String> subjects(String prefix, int most) {
+        return counting.states().findSubjects(prefix, most);
+    }
+
+    @Override
+    public List<SubjectAdmin.StoredState> states(Subject subject, int most) {
+        return counting.states().find(subject.text(), Micros.of(now()), most);
     }
 
     @Override

@@ -1,0 +1,250 @@
+package dev.ratelimit.admin;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitDecision;
+import dev.ratelimit.Limits;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Subject;
+import dev.ratelimit.caller.Caller;
+import dev.ratelimit.caller.Quota;
+import dev.ratelimit.gate.Subjects;
+import dev.ratelimit.policy.LimitBook;
+import dev.ratelimit.policy.Policy;
+import dev.ratelimit.policy.Rule;
+import dev.ratelimit.policy.SubjectKey;
+import dev.ratelimit.support.IpAddress;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/** Finds subjects, and shows where they stand on every limit. Consumes nothing. */
+public final class SubjectAdmin {
+
+    /** The largest number of rows that one call reads. */
+    public static final int MOST = 1_000;
+
+    private static final String USER = "user:";
+    private static final String IP = "ip:";
+    private static final String API_KEY = "api-key:";
+
+    /** The kinds of subjects that a search without a kind looks through. */
+    private static final List<String> KINDS = List.of(USER, IP, API_KEY);
+
+    /**
+     * The stored state of a subject on a limit.
+     *
+     * @param lastRequestAt when the state was last written; {@code null} if there are violations only
+     * @param violations the number of violations that are remembered
+     * @param lastViolationAt {@code null} if none is remembered
+     * @param penaltyUntil the end of the latest penalty, past or not; {@code null} if there was none
+     */
+    public record StoredState(
+            String subject,
+            String limit,
+            @Nullable Instant lastRequestAt,
+            long violations,
+            @Nullable Instant lastViolationAt,
+            @Nullable Instant penaltyUntil) {}
+
+    /**
+     * Where a subject stands on a limit.
+     *
+     * @param limit the name that the count is kept under
+     * @param trial whether the count is of a trial, which denies nobody
+     * @param decision the answer to a request now; {@code null} if no such limit is in force, or the store is unavailable
+     * @param stored the stored state; {@code null} if nothing is counted
+     */
+    public record Standing(
+            Subject subject,
+            String limit,
+            boolean trial,
+            @Nullable LimitDecision decision,
+            @Nullable StoredState stored) {}
+
+    private final PolicyStorage storage;
+    private final RateLimiter limiter;
+    private final Subjects subjects;
+
+    SubjectAdmin(PolicyStorage storage, RateLimiter limiter, Subjects subjects) {
+        this.storage = storage;
+        this.limiter = limiter;
+        this.subjects = subjects;
+    }
+
+    /**
+     * The subject that requests from an address count as.
+     *
+     * @throws IllegalArgumentException if it is not an address
+     */
+    public Subject ofAddress(String address) {
+        IpAddress parsed = IpAddress.parse(address);
+        if (parsed == null) {
+            throw new IllegalArgumentException(
+                    "the address is '" + address + "'; write one such as 203.0.113.7 or 2001:db8::7");
+        }
+        return subjects.ofAddress(parsed);
+    }
+
+    /**
+     * The texts of subjects with stored state, in order.
+     *
+     * @param prefix the beginning of the text, such as {@code user:al}; without a kind, users, addresses and API keys are
+     *     searched
+     * @param most at most so many
+     */
+    public List<String> search(String prefix, int most) {
+        requireMost(most);
+        String written = prefix.strip();
+        if (written.isEmpty()) {
+            throw new IllegalArgumentException("the beginning of a subject is empty; write one such as user:al");
+        }
+        TreeSet<String> found = new TreeSet<>(storage.subjects(written, most));
+        for (String kind : KINDS) {
+            found.addAll(storage.subjects(kind + written, most));
+        }
+        return found.stream().limit(most).toList();
+    }
+
+    /** Refuses a number of rows that would take too long. */
+    static void requireMost(int most) {
+        if (most < 1 || most > MOST) {
+            throw new IllegalArgumentException("the number of rows is " + most + "; write a number from 1 to " + MOST);
+        }
+    }
+
+    /**
+     * Where a subject stands: on every limit that rules in force count it for, on its quota, and wherever it has stored
+     * state. Subjects of several parts that begin with this one are included.
+     *
+     * @param caller the sender that the subject stands for, for the tier and the quota
+     */
+    public List<Standing> standings(Subject subject, Caller caller) {
+        Policy policy = storage.current();
+        Map<String, Standing> found = new LinkedHashMap<>();
+        for (String name : namesFor(subject, policy)) {
+            add(found, subject, name, policy, caller, null);
+        }
+        if (countsQuota(subject, policy, caller)) {
+            caller.quota().forEach(part -> add(found, subject, part.name(), policy, caller, null));
+        }
+        for (StoredState state : storage.states(subject, MOST)) {
+            add(found, Subject.ofText(state.subject()), state.limit(), policy, caller, state);
+        }
+        return List.copyOf(found.values());
+    }
+
+    private static boolean countsQuota(Subject subject, Policy policy, Caller caller) {
+        return KINDS.stream().anyMatch(subject.text()::startsWith)
+                && Objects.equals(subject, caller.quotaSubject(subject))
+                && policy.rules().rules().stream()
+                        .anyMatch(rule -> rule.limits().contains(Quota.LIMIT));
+    }
+
+    private void add(
+            Map<String, Standing> found,
+            Subject subject,
+            String name,
+            Policy policy,
+            Caller caller,
+            @Nullable StoredState state) {
+        Limit limit = limit(name, policy.limits(), caller);
+        LimitDecision decision = limit == null
+                ? null
+                : QuotaUsage.peek(subject, List.of(limit), limiter).stream()
+                        .findFirst()
+                        .orElse(null);
+        found.put(subject.text() + ' ' + name, new Standing(subject, name, isTrial(name), decision, state));
+    }
+
+    /** The limits that rules in force count such subjects for. */
+    private static List<String> namesFor(Subject subject, Policy policy) {
+        List<String> names = new ArrayList<>();
+        for (Rule rule : policy.rules().rules()) {
+            if (subject.text().startsWith(kindOf(rule)) && subject.text().indexOf('+') < 0) {
+                rule.limits().stream()
+                        .filter(name -> !name.equals(Quota.LIMIT))
+                        .map(name -> rule.counting(policy.limits().get(name)).name())
+                        .filter(name -> !names.contains(name))
+                        .forEach(names::add);
+            }
+        }
+        return names;
+    }
+
+    private static String kindOf(Rule rule) {
+        return switch (SubjectKey.parse(rule.name(), rule.key()).kind()) {
+            case USER -> USER;
+            case IP -> IP;
+            case API_KEY -> API_KEY;
+            case USER_AND_IP, SESSION, HEADER, BEAN, EXPRESSION -> " none";
+        };
+    }
+
+    private static boolean isTrial(String name) {
+        return name.endsWith(LimitBook.CANDIDATE) || name.endsWith(LimitBook.SHADOW);
+    }
+
+    /** The limit that counts under a name, or {@code null}. */
+    private static @Nullable Limit limit(String name, Limits limits, Caller caller) {
+        if (name.startsWith(Quota.LIMIT + ":")) {
+            return caller.quota().stream()
+                    .filter(part -> part.name().equals(name))
+                    .findFirst()
+                    .orElse(null);
+        }
+        if (name.endsWith(LimitBook.CANDIDATE)) {
+            Limit live = limits.find(without(name, LimitBook.CANDIDATE), caller.tier());
+            return live == null ? null : live.trial();
+        }
+        if (name.endsWith(LimitBook.SHADOW)) {
+            Limit live = limits.find(without(name, LimitBook.SHADOW), caller.tier());
+            return live == null ? null : live.renamed(name);
+        }
+        return limits.find(name, caller.tier());
+    }
+
+    private static String without(String name, String end) {
+        return name.substring(0, name.length() - end.length());
+    }
+
+    /** The sender that a subject stands for: a user or an API key, else nobody. */
+    public Caller caller(Subject subject) {
+        String user = userOf(subject);
+        String key = valueOf(subject, API_KEY);
+        return storage.current()
+                .tiers()
+                .caller(
+                        user,
+                        Set.of(),
+                        key == null
+                                ? null
+                                : storage.keyInfo(key).map(KeyInfo::key).orElse(null),
+                        storage.accounts());
+    }
+
+    /** The name of the user that a subject stands for, or {@code null}. */
+    public static @Nullable String userOf(Subject subject) {
+        return valueOf(subject, USER);
+    }
+
+    /** The value of a subject of one part, or {@code null} if it is of another kind or too long to be known. */
+    private static @Nullable String valueOf(Subject subject, String kind) {
+        String text = subject.text();
+        if (!text.startsWith(kind) || text.indexOf('+') >= 0 || text.indexOf('~') >= 0) {
+            return null;
+        }
+        try {
+            return URLDecoder.decode(text.substring(kind.length()), StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException e) {
+            return null; // a lone surrogate, which no name of a user has
+        }
+    }
+}

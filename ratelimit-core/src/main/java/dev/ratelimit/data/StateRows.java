@@ -1,0 +1,96 @@
+package dev.ratelimit.data;
+
+import dev.ratelimit.admin.SubjectAdmin.StoredState;
+import dev.ratelimit.support.Micros;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * The state of subjects ({@code user_id}) on limits ({@code resource}), in {@code rate_limits} and
+ * {@code rate_limit_penalties}. Stores write it; here it is only read, along the primary keys.
+ */
+final class StateRows {
+
+    /** Sorts after every text that begins with what is before it, in the order of bytes that both databases use. */
+    private static final String LAST = Character.toString(Character.MAX_CODE_POINT);
+
+    private final Table counts;
+    private final Table penalties;
+
+    StateRows(Table counts, Table penalties) {
+        this.counts = counts;
+        this.penalties = penalties;
+    }
+
+    List<String> findSubjects(String prefix, int most) {
+        TreeSet<String> found = new TreeSet<>();
+        for (Table table : List.of(counts, penalties)) {
+            found.addAll(table.find(
+                    """
+                    SELECT DISTINCT user_id FROM {table}
+                    WHERE user_id >= :first AND user_id <= :last
+                    ORDER BY user_id LIMIT :most
+                    """,
+                    Map.of("first", prefix, "last", prefix + LAST, "most", most),
+                    (row, number) -> row.getString("user_id")));
+        }
+        return found.stream().limit(most).toList();
+    }
+
+    /** The state of the subject itself, and of those that begin with it and {@code +}; not what has expired. */
+    List<StoredState> find(String subject, long now, int most) {
+        Map<String, Object> values = Map.of(
+                "subject", subject, "first", subject + '+', "last", subject + '+' + LAST, "now", now, "most", most);
+        Map<String, StoredState> found = new TreeMap<>();
+        counts.find(
+                        """
+                SELECT user_id, resource, last_request_at FROM {table}
+                WHERE (user_id = :subject OR (user_id >= :first AND user_id <= :last)) AND expires_at > :now
+                ORDER BY user_id, resource LIMIT :most
+                """,
+                        values,
+                        (row, number) -> new StoredState(
+                                row.getString("user_id"),
+                                row.getString("resource"),
+                                Micros.toInstant(row.getLong("last_request_at")),
+                                0,
+                                null,
+                                null))
+                .forEach(state -> found.put(key(state), state));
+        penalties
+                .find(
+                        """
+                SELECT user_id, resource, violation_count, last_violation_at, penalty_until FROM {table}
+                WHERE (user_id = :subject OR (user_id >= :first AND user_id <= :last)) AND forget_at > :now
+                ORDER BY user_id, resource LIMIT :most
+                """,
+                        values,
+                        (row, number) -> new StoredState(
+                                row.getString("user_id"),
+                                row.getString("resource"),
+                                null,
+                                row.getLong("violation_count"),
+                                Micros.toInstant(row.getLong("last_violation_at")),
+                                row.getLong("penalty_until") == 0
+                                        ? null
+                                        : Micros.toInstant(row.getLong("penalty_until"))))
+                .forEach(state -> found.merge(key(state), state, StateRows::both));
+        return found.values().stream().limit(most).toList();
+    }
+
+    private static String key(StoredState state) {
+        return state.subject() + ' ' + state.limit();
+    }
+
+    private static StoredState both(StoredState count, StoredState penalty) {
+        return new StoredState(
+                count.subject(),
+                count.limit(),
+                count.lastRequestAt(),
+                penalty.violations(),
+                penalty.lastViolationAt(),
+                penalty.penaltyUntil());
+    }
+}

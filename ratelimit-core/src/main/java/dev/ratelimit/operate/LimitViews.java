@@ -1,0 +1,158 @@
+package dev.ratelimit.operate;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.admin.InForce;
+import dev.ratelimit.admin.RateLimitAdmin;
+import dev.ratelimit.admin.Revision;
+import dev.ratelimit.audit.Reports;
+import dev.ratelimit.policy.LimitBook;
+import dev.ratelimit.policy.Rule;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Describes limits and rules, their sources and their versions. */
+final class LimitViews {
+
+    private static final String BASE = "base";
+
+    private final RateLimitAdmin admin;
+
+    LimitViews(RateLimitAdmin admin) {
+        this.admin = admin;
+    }
+
+    /**
+     * @param rates the requests of the last hour
+     */
+    List<LimitView> limits(List<Reports.ViolationRate> rates) {
+        Map<String, InForce<Map<String, String>>> all = new LinkedHashMap<>();
+        admin.limits().list().forEach(limit -> all.put(limit.name(), limit));
+        Map<String, LimitView.Usage> usage = new HashMap<>();
+        rates.forEach(
+                rate -> usage.put(rate.limit(), new LimitView.Usage(rate.total(), rate.violations(), rate.percent())));
+        return all.values().stream().map(limit -> limit(limit, all, usage)).toList();
+    }
+
+    private LimitView limit(
+            InForce<Map<String, String>> limit,
+            Map<String, InForce<Map<String, String>>> all,
+            Map<String, LimitView.Usage> usage) {
+        Map<String, LimitView.Property> properties = new LinkedHashMap<>();
+        collect(limit, all, null, properties, new HashSet<>());
+        Limit live = Objects.requireNonNull(admin.policy().limits().find(limit.name()), "a limit in force");
+        Limit trial = live.trial();
+        return new LimitView(
+                limit.name(),
+                !admin.policy().limits().isOff(limit.name()),
+                live.algorithm().sentence(),
+                List.copyOf(properties.values()),
+                trial == null
+                        ? null
+                        : new LimitView.Trial(
+                                trial.algorithm().sentence(), usage.get(limit.name() + LimitBook.CANDIDATE)),
+                Source.of(limit.revision()),
+                usage.get(limit.name()));
+    }
+
+    /** The limit's own properties first; those of its base only where it has none. */
+    private static void collect(
+            InForce<Map<String, String>> limit,
+            Map<String, InForce<Map<String, String>>> all,
+            @Nullable String inheritedFrom,
+            Map<String, LimitView.Property> properties,
+            Set<String> seen) {
+        Map<String, String> definition = limit.content();
+        if (definition == null || !seen.add(limit.name())) {
+            return;
+        }
+        Revision<Map<String, String>> revision = limit.revision();
+        Map<String, String> stored = revision == null || revision.content() == null ? Map.of() : revision.content();
+        definition.forEach((name, value) -> {
+            boolean ownOnly = name.equals(LimitBook.ENABLED) || name.equals(BASE);
+            if (inheritedFrom == null || !ownOnly) {
+                Source source = stored.containsKey(name) ? Source.of(revision) : Source.CONFIGURATION;
+                properties.putIfAbsent(
+                        name,
+                        new LimitView.Property(
+                                name, value, inheritedFrom == null ? source : source.inheritedFrom(inheritedFrom)));
+            }
+        });
+        InForce<Map<String, String>> base = all.get(definition.getOrDefault(BASE, ""));
+        if (base != null) {
+            collect(base, all, base.name(), properties, seen);
+        }
+    }
+
+    List<VersionView> limitHistory(String name) {
+        InForce<Map<String, String>> inForce = admin.limits().find(name);
+        return versions(
+                admin.limits().history(name), inForce == null ? null : inForce.revision(), definition -> definition);
+    }
+
+    List<VersionView> ruleHistory(String name) {
+        InForce<Rule> inForce = admin.rules().find(name);
+        return versions(admin.rules().history(name), inForce == null ? null : inForce.revision(), RuleProperties::of);
+    }
+
+    private static <T> List<VersionView> versions(
+            List<Revision<T>> history, @Nullable Revision<T> inForce, Function<T, Map<String, String>> properties) {
+        return history.stream()
+                .map(version -> version(version, inForce != null && inForce.version() == version.version(), properties))
+                .toList();
+    }
+
+    static <T> VersionView version(Revision<T> version, boolean inForce, Function<T, Map<String, String>> properties) {
+        T content = version.content();
+        return new VersionView(
+                version.name(),
+                version.version(),
+                ExplanationView.word(version.state()),
+                inForce,
+                content == null ? Map.of() : new LinkedHashMap<>(properties.apply(content)),
+                version.problem(),
+                Authorship.of(version));
+    }
+
+    /** All rules in the order of evaluation, then those that are switched off. */
+    List<RuleView> rules() {
+        List<RuleView> rules = new ArrayList<>();
+        for (InForce<Rule> rule : admin.rules().list()) {
+            Rule content = rule.content();
+            Revision<Rule> revision = rule.revision();
+            Rule shown = content != null ? content : revision == null ? null : revision.content();
+            rules.add(new RuleView(
+                    content == null ? null : rules.size() + 1,
+                    rule.name(),
+                    content != null,
+                    shown == null ? Map.of() : RuleProperties.of(shown),
+                    Source.of(revision)));
+        }
+        return rules;
+    }
+
+    Difference limitDifference(String name, int from, int to) {
+        return Difference.of(
+                name,
+                from,
+                admin.limits().definition(name, from),
+                to,
+                admin.limits().definition(name, to));
+    }
+
+    Difference ruleDifference(String name, int from, int to) {
+        return Difference.of(name, from, ruleProperties(name, from), to, ruleProperties(name, to));
+    }
+
+    private Map<String, String> ruleProperties(String name, int version) {
+        Rule rule = admin.rules().version(name, version);
+        return rule == null ? Map.of() : RuleProperties.of(rule);
+    }
+}

@@ -1,0 +1,280 @@
+package dev.ratelimit.operate;
+
+import dev.ratelimit.Subject;
+import dev.ratelimit.admin.Inquiry;
+import dev.ratelimit.admin.Problem;
+import dev.ratelimit.admin.RateLimitAdmin;
+import dev.ratelimit.admin.SubjectAdmin;
+import dev.ratelimit.audit.AuditQuery;
+import dev.ratelimit.audit.Reports;
+import dev.ratelimit.store.sqlite.Backups;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything that an operator can see and do, for adapters such as the endpoint and the dashboard. Reads never charge a limit,
+ * and return at most {@value #MOST} rows. To change something, use {@link #steer}. Safe for use by many threads.
+ *
+ * <p>Invalid input is an {@link IllegalArgumentException} whose message names the value and the remedy. Where a part is
+ * switched off or does not answer, {@link UnavailableException} says so. Where nothing can be changed, it is an
+ * {@link IllegalStateException}. If a database fails, so does the call, with Spring's {@code DataAccessException}.
+ */
+public final class Operations {
+
+    /** The largest number of rows that one call returns. */
+    public static final int MOST = SubjectAdmin.MOST;
+
+    private static final Duration RECENTLY = Duration.ofHours(1);
+    private static final int MOST_PERIODS = 2_000;
+
+    private final RateLimitAdmin admin;
+    private final @Nullable Reports reports;
+    private final @Nullable Backups backups;
+    private final InstanceStatus.Reader status;
+    private final InstantSource clock;
+    private final LimitViews limits;
+    private final SubjectViews subjects;
+
+    /**
+     * @param reports {@code null} if nothing is audited
+     * @param backups {@code null} if there is nothing to copy
+     * @param status reads the state of this instance
+     * @param clock gives the time for reports
+     */
+    public Operations(
+            RateLimitAdmin admin,
+            @Nullable Reports reports,
+            @Nullable Backups backups,
+            InstanceStatus.Reader status,
+            InstantSource clock) {
+        this.admin = admin;
+        this.reports = reports;
+        this.backups = backups;
+        this.status = status;
+        this.clock = clock;
+        this.limits = new LimitViews(admin);
+        this.subjects = new SubjectViews(admin);
+    }
+
+    /**
+     * Changes something.
+     *
+     * @param author the name of the operator
+     * @param reason why; it is kept with the change
+     * @throws IllegalArgumentException if either is empty or too long
+     */
+    public Steering steer(String author, @Nullable String reason) {
+        return new Steering(admin, backups, Steering.change(author, reason));
+    }
+
+    /**
+     * The end of a change that is given as a time from now, or as a moment.
+     *
+     * @param time such as {@code 1h}, or {@code null}
+     * @param moment such as {@code 2026-01-31T12:00:00Z}, or {@code null}
+     * @return {@code null} if neither is given
+     */
+    public @Nullable Instant end(@Nullable String time, @Nullable String moment) {
+        return Times.end(time, moment, admin.clock().instant());
+    }
+
+    // This instance
+
+    /** The state of this instance, from memory. */
+    public InstanceStatus status() {
+        return status.read();
+    }
+
+    /** Whether limits and rules apply at all. */
+    public boolean isEnabled() {
+        return admin.isEnabled();
+    }
+
+    /** The stored rows that are invalid and skipped. */
+    public List<Problem> problems() {
+        return admin.problems();
+    }
+
+    /** Whether requests are audited, so that there are reports. */
+    public boolean hasReports() {
+        return reports != null;
+    }
+
+    // Limits and rules
+
+    /** All limits in force, by name. */
+    public List<LimitView> limits() {
+        return limits.limits(reports == null ? List.of() : reports.violationRates(since(RECENTLY)));
+    }
+
+    /** The limit of that name that is in force, or {@code null}. */
+    public @Nullable LimitView limit(String name) {
+        return limits().stream()
+                .filter(limit -> limit.name().equals(name))
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** All stored versions of a limit, the newest first; {@code *} is the switch for everything. */
+    public List<VersionView> limitHistory(String name) {
+        return limits.limitHistory(name);
+    }
+
+    /**
+     * The difference between two versions of a limit, over all its properties.
+     *
+     * @param from the number of a version; zero for the configuration
+     * @param to the number of a version; zero for the configuration
+     */
+    public Difference limitDifference(String name, int from, int to) {
+        return limits.limitDifference(name, from, to);
+    }
+
+    /** All rules in the order of evaluation; then those that are switched off. */
+    public List<RuleView> rules() {
+        return limits.rules();
+    }
+
+    /** The rule of that name that is in force or switched off, or {@code null}. */
+    public @Nullable RuleView rule(String name) {
+        return rules().stream()
+                .filter(rule -> rule.name().equals(name))
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** All stored versions of a rule, the newest first. */
+    public List<VersionView> ruleHistory(String name) {
+        return limits.ruleHistory(name);
+    }
+
+    /** The difference between two versions of a rule; zero is the configuration. */
+    public Difference ruleDifference(String name, int from, int to) {
+        return limits.ruleDifference(name, from, to);
+    }
+
+    // Subjects
+
+    /** The texts of subjects that begin so, such as {@code user:al}; without a kind, users, addresses and API keys. */
+    public List<String> searchSubjects(String prefix, int most) {
+        return admin.subjects().search(prefix, most);
+    }
+
+    public SubjectView user(String name) {
+        return subjects.subject(Subject.user(name));
+    }
+
+    /** Where an address stands. */
+    public SubjectView address(String address) {
+        return subjects.subject(admin.subjects().ofAddress(address));
+    }
+
+    /** Where an API key stands, by its id. */
+    public SubjectView apiKey(String id) {
+        return subjects.subject(Subject.of("api-key", id));
+    }
+
+    /** Where a subject stands, by its text, such as {@code user:alice}. */
+    public SubjectView subject(String text) {
+        return subjects.subject(Subject.ofText(text));
+    }
+
+    /** The penalties that are not over, the longest first. */
+    public List<PenaltyView> penalties(int most) {
+        Instant now = admin.clock().instant();
+        return admin.penalties().list(most).stream()
+                .map(penalty -> PenaltyView.of(penalty, now))
+                .toList();
+    }
+
+    // Requests
+
+    /** Every rule, why it applies to a request or not, and the outcome. */
+    public ExplanationView explain(Inquiry inquiry) {
+        return ExplanationView.of(inquiry, admin.explain(inquiry), List.of());
+    }
+
+    /**
+     * The same for the request of a {@code curl} command line. It is only read: nothing is sent or run.
+     *
+     * @param address the address that the request comes from, or {@code null}
+     */
+    public ExplanationView explainCurl(String line, @Nullable String address) {
+        CurlLine request = CurlLine.parse(line);
+        Inquiry inquiry = request.inquiry(address);
+        return ExplanationView.of(inquiry, admin.explain(inquiry), request.notes());
+    }
+
+    /** The subjects with the most requests, the busiest first. */
+    public List<Reports.SubjectTotals> busiest(Duration last, int most) {
+        return reports().busiest(since(last), requireMost(most));
+    }
+
+    /** The subjects that were denied most often, the most denied first. */
+    public List<Reports.SubjectTotals> mostDenied(Duration last, int most) {
+        return reports().mostDenied(since(last), requireMost(most));
+    }
+
+    /** The violations of each limit, the most violated first. */
+    public List<Reports.Violations> violations(Duration last) {
+        return reports().violations(since(last));
+    }
+
+    /** The share of requests that each limit denied, the highest first. */
+    public List<Reports.ViolationRate> violationRates(Duration last) {
+        return reports().violationRates(since(last));
+    }
+
+    /**
+     * The number of requests over time, the oldest first. Periods without requests are left out.
+     *
+     * @param limit the name of a limit, or {@code null} for whole requests
+     */
+    public List<PeriodView> timeline(@Nullable String limit, Reports.Granularity granularity, Duration last) {
+        if (last.dividedBy(granularity.length()) > MOST_PERIODS) {
+            throw new IllegalArgumentException("the time is " + Times.spoken(last) + "; write at most "
+                    + Times.spoken(granularity.length().multipliedBy(MOST_PERIODS)) + " of periods of a "
+                    + ExplanationView.word(granularity));
+        }
+        return reports().timeline(limit, granularity, since(last), clock.instant()).stream()
+                .map(PeriodView::of)
+                .toList();
+    }
+
+    /** Requests of the audit trail, the newest first. */
+    public List<AuditView> audit(AuditQuery query) {
+        return reports().entries(query).stream().map(AuditView::of).toList();
+    }
+
+    // Backups
+
+    /** The backups of the SQLite files, the newest first. */
+    public List<Backups.Backup> backups() {
+        return backups == null ? List.of() : backups.list();
+    }
+
+    private Instant since(Duration last) {
+        if (last.isNegative() || last.isZero() || last.toDays() > 3660) {
+            throw new IllegalArgumentException("the time is " + last + "; write one from 1s to 3660d, such as 1h");
+        }
+        return clock.instant().minus(last);
+    }
+
+    private static int requireMost(int most) {
+        if (most < 1 || most > MOST) {
+            throw new IllegalArgumentException("the number of rows is " + most + "; write a number from 1 to " + MOST);
+        }
+        return most;
+    }
+
+    private Reports reports() {
+        if (reports == null) {
+            throw new UnavailableException(
+                    "there are no reports, because requests are not audited; set ratelimit.audit.mode to denied or all");
+        }
+        return reports;
+    }
+}

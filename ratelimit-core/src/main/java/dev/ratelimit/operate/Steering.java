@@ -1,0 +1,242 @@
+package dev.ratelimit.operate;
+
+import dev.ratelimit.Subject;
+import dev.ratelimit.admin.Change;
+import dev.ratelimit.admin.RateLimitAdmin;
+import dev.ratelimit.admin.Revision;
+import dev.ratelimit.admin.SubjectAdmin;
+import dev.ratelimit.policy.Action;
+import dev.ratelimit.policy.AddressRange;
+import dev.ratelimit.policy.Rule;
+import dev.ratelimit.store.sqlite.Backups;
+import java.time.Instant;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The changes of one operator for one reason. A change is committed when the call returns. It takes effect on this instance
+ * immediately, on other instances a moment later. For failures, see {@link Operations}.
+ */
+public final class Steering {
+
+    private static final int MOST_CHARACTERS = 500;
+
+    /** Before every rule that people are likely to write. */
+    private static final int PRIORITY_OF_BLOCKS = 1_000_000;
+
+    /** The beginning of the names of rules that block addresses. */
+    private static final String ADDRESS_BLOCK = "blocked:";
+
+    private final RateLimitAdmin admin;
+    private final @Nullable Backups backups;
+    private final Change change;
+
+    Steering(RateLimitAdmin admin, @Nullable Backups backups, Change change) {
+        this.admin = admin;
+        this.backups = backups;
+        this.change = change;
+    }
+
+    static Change change(String author, @Nullable String reason) {
+        requireLine("author", author, "write the name of the operator");
+        requireLine("reason", reason, "say why you make the change, such as \"launch day\"");
+        return Change.by(author.strip()).because(String.valueOf(reason).strip());
+    }
+
+    /** Texts end in logs and tables, so each is one line that a person can read. */
+    private static void requireLine(String property, @Nullable String text, String advice) {
+        if (text == null || text.isBlank()) {
+            throw new IllegalArgumentException("the " + property + " is missing; " + advice);
+        }
+        if (text.length() > MOST_CHARACTERS) {
+            throw new IllegalArgumentException(
+                    "the " + property + " has " + text.length() + " characters; write at most " + MOST_CHARACTERS);
+        }
+        if (text.codePoints().anyMatch(Steering::isUnreadable)) {
+            throw new IllegalArgumentException(
+                    "the " + property + " has a line break or a control character; write one line of text");
+        }
+    }
+
+    private static boolean isUnreadable(int point) {
+        int type = Character.getType(point);
+        return type == Character.CONTROL
+                || type == Character.FORMAT
+                || type == Character.SURROGATE
+                || type == Character.LINE_SEPARATOR
+                || type == Character.PARAGRAPH_SEPARATOR;
+    }
+
+    private Change until(@Nullable Instant end) {
+        return end == null ? change : change.until(end);
+    }
+
+    // Limits
+
+    /**
+     * Sets a limit, or single properties that override those of the configured limit.
+     *
+     * @param until when the version before it applies again, or {@code null}
+     */
+    public VersionView setLimit(String name, Map<String, String> properties, @Nullable Instant until) {
+        if (properties.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "no property of limit '" + name + "' is given; write at least one, such as max-requests: 100");
+        }
+        return limit(admin.limits().set(name, properties, until(until)));
+    }
+
+    /** Removes a stored limit, so that the configuration applies again. */
+    public VersionView removeLimit(String name) {
+        return limit(admin.limits().remove(name, change));
+    }
+
+    /** Applies an earlier version of a limit again. */
+    public VersionView rollBackLimit(String name, int version, @Nullable Instant until) {
+        return limit(admin.limits().rollback(name, version, until(until)));
+    }
+
+    /** Switches a limit off or on. */
+    public VersionView switchLimit(String name, boolean on, @Nullable Instant until) {
+        Change change = until(until);
+        return limit(on ? admin.limits().enable(name, change) : admin.limits().disable(name, change));
+    }
+
+    /** Switches all limits and rules off or on. */
+    public VersionView switchAll(boolean on, @Nullable Instant until) {
+        Change change = until(until);
+        return limit(on ? admin.enable(change) : admin.disable(change));
+    }
+
+    private static VersionView limit(Revision<Map<String, String>> stored) {
+        return LimitViews.version(stored, true, definition -> definition);
+    }
+
+    // Rules
+
+    /** Switches a rule off or on. */
+    public VersionView switchRule(String name, boolean on, @Nullable Instant until) {
+        Change change = until(until);
+        return rule(on ? admin.rules().enable(name, change) : admin.rules().disable(name, change));
+    }
+
+    /** Removes a stored rule, so that the configuration applies again. */
+    public VersionView removeRule(String name) {
+        return rule(admin.rules().remove(name, change));
+    }
+
+    /** Applies an earlier version of a rule again. */
+    public VersionView rollBackRule(String name, int version, @Nullable Instant until) {
+        return rule(admin.rules().rollback(name, version, until(until)));
+    }
+
+    private static VersionView rule(Revision<Rule> stored) {
+        return LimitViews.version(stored, true, RuleProperties::of);
+    }
+
+    // Users and addresses
+
+    /**
+     * Rejects all requests of a user.
+     *
+     * @param until the end; {@code null} for none
+     */
+    public void blockUser(String user, @Nullable Instant until) {
+        requireLine("user", user, "write the name of a user");
+        String reason = String.valueOf(change.reason());
+        if (until == null) {
+            admin.quotas().block(user, reason, change.by());
+        } else {
+            admin.quotas().block(user, until, reason, change.by());
+        }
+    }
+
+    public void unblockUser(String user) {
+        requireLine("user", user, "write the name of a user");
+        admin.quotas().unblock(user, change.by());
+    }
+
+    /**
+     * Rejects all requests from an address or a range, by a rule of its own that comes before others.
+     *
+     * @param range such as {@code 203.0.113.7} or {@code 203.0.113.0/24}
+     * @param until the end; {@code null} for none
+     * @return the rule
+     */
+    public VersionView blockAddress(String range, @Nullable Instant until) {
+        AddressRange addresses = AddressRange.parse(range);
+        Rule rule = Rule.named(ADDRESS_BLOCK + addresses)
+                .priority(PRIORITY_OF_BLOCKS)
+                .addresses(addresses.toString())
+                .action(Action.BLOCK)
+                .build();
+        return rule(admin.rules().set(rule, until(until)));
+    }
+
+    /** Ends the block of an address or a range. */
+    public VersionView unblockAddress(String range) {
+        return removeRule(ADDRESS_BLOCK + AddressRange.parse(range));
+    }
+
+    // Subjects
+
+    /**
+     * Resets the count, the violations and the penalty of a subject on a limit.
+     *
+     * @param subject its text, such as {@code user:alice}
+     * @param limit the name of a limit; {@code quota} for the whole quota
+     */
+    public void reset(String subject, String limit) {
+        reset(Subject.ofText(subject), limit);
+    }
+
+    /**
+     * Resets a subject on all limits that have counted it, and subjects of several parts that begin with it.
+     *
+     * @return the names of these limits
+     */
+    public List<String> resetAll(String subject) {
+        Set<String> limits = new LinkedHashSet<>();
+        Subject whole = Subject.ofText(subject);
+        for (SubjectAdmin.Standing standing :
+                admin.subjects().standings(whole, admin.subjects().caller(whole))) {
+            if (standing.stored() != null) {
+                reset(standing.subject(), standing.limit());
+                limits.add(standing.limit());
+            }
+        }
+        return List.copyOf(limits);
+    }
+
+    private void reset(Subject subject, String limit) {
+        if (!admin.reset(subject, limit, change.by())) {
+            throw new UnavailableException("the store did not answer, so " + subject + " may not be reset on limit '"
+                    + limit + "'; try again when the store is available");
+        }
+    }
+
+    /** Ends a penalty and forgets the violations, and the count of the limit with them. */
+    public void clearPenalty(String subject, String limit) {
+        reset(subject, limit);
+    }
+
+    /** Revokes an API key for good. */
+    public void revokeKey(String id) {
+        admin.keys().revoke(id, change.by());
+    }
+
+    // Backups
+
+    /** Copies the SQLite files, while requests are decided. */
+    public List<Backups.Backup> backUp() {
+        if (backups == null) {
+            throw new UnavailableException(
+                    "rate limits are not kept in an SQLite file, so there is nothing to copy here;"
+                            + " back up PostgreSQL with its own tools");
+        }
+        return backups.create();
+    }
+}

@@ -1,0 +1,98 @@
+package dev.ratelimit.operate;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitDecision;
+import dev.ratelimit.Subject;
+import dev.ratelimit.admin.RateLimitAdmin;
+import dev.ratelimit.admin.SubjectAdmin;
+import dev.ratelimit.caller.Account;
+import dev.ratelimit.caller.ApiKey;
+import dev.ratelimit.caller.Caller;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Describes where subjects stand. Consumes nothing. */
+final class SubjectViews {
+
+    static final String UNKNOWN = "unknown";
+
+    private final RateLimitAdmin admin;
+
+    SubjectViews(RateLimitAdmin admin) {
+        this.admin = admin;
+    }
+
+    SubjectView subject(Subject subject) {
+        Instant now = admin.clock().instant();
+        Caller caller = admin.subjects().caller(subject);
+        return new SubjectView(
+                subject.text(),
+                caller.user(),
+                caller.tier(),
+                caller.choice().origin(),
+                block(caller.account(), now),
+                admin.subjects().standings(subject, caller).stream()
+                        .map(standing -> standing(standing, now))
+                        .toList(),
+                keys(caller, now));
+    }
+
+    private static SubjectView.@Nullable Block block(@Nullable Account account, Instant now) {
+        Instant until = account == null ? null : account.blockedUntil();
+        return account == null || until == null || !account.isBlocked(now)
+                ? null
+                : new SubjectView.Block(Times.endOrNull(now, until), Times.left(now, until), account.blockReason());
+    }
+
+    private List<KeyView> keys(Caller caller, Instant now) {
+        ApiKey only = caller.apiKey();
+        String user = caller.user();
+        if (only != null) {
+            return admin.keys().find(only.id()).stream()
+                    .map(key -> KeyView.of(key, now))
+                    .toList();
+        }
+        return user == null
+                ? List.of()
+                : admin.keys().list(user).stream()
+                        .limit(SubjectAdmin.MOST)
+                        .map(key -> KeyView.of(key, now))
+                        .toList();
+    }
+
+    private static SubjectView.Standing standing(SubjectAdmin.Standing standing, Instant now) {
+        LimitDecision decision = standing.decision();
+        SubjectAdmin.StoredState stored = standing.stored();
+        return new SubjectView.Standing(
+                standing.limit(),
+                standing.subject().text(),
+                standing.trial(),
+                decision == null ? UNKNOWN : ExplanationView.word(decision.outcome()),
+                decision == null ? null : count(decision),
+                stored == null || stored.violations() == 0 ? null : penalty(stored, now),
+                stored == null ? null : stored.lastRequestAt());
+    }
+
+    private static SubjectView.Penalty penalty(SubjectAdmin.StoredState stored, Instant now) {
+        Instant until = stored.penaltyUntil();
+        boolean active = until != null && until.isAfter(now);
+        return new SubjectView.Penalty(
+                stored.violations(),
+                stored.lastViolationAt(),
+                active,
+                until == null ? null : Times.endOrNull(now, until),
+                until == null || !active ? null : Times.left(now, until));
+    }
+
+    static SubjectView.Count count(LimitDecision decision) {
+        long capacity = decision.limit().capacity();
+        boolean restricted = capacity < Limit.UNRESTRICTED;
+        return new SubjectView.Count(
+                decision.penaltyUntil() == null ? capacity - decision.remaining() : null,
+                restricted ? capacity : null,
+                restricted ? decision.remaining() : null,
+                decision.resetAt(),
+                decision.allowed() ? null : Times.spoken(decision.retryAfter()));
+    }
+}

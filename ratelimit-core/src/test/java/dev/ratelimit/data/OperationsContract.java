@@ -1,0 +1,359 @@
+package dev.ratelimit.data;
+
+import static java.time.Duration.ofHours;
+import static java.time.Duration.ofMinutes;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.Subject;
+import dev.ratelimit.admin.Inquiry;
+import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.operate.Difference.ChangedProperty;
+import dev.ratelimit.operate.InstanceStatus;
+import dev.ratelimit.operate.LimitView;
+import dev.ratelimit.operate.Operations;
+import dev.ratelimit.operate.PenaltyView;
+import dev.ratelimit.operate.RuleView;
+import dev.ratelimit.operate.Steering;
+import dev.ratelimit.operate.SubjectView;
+import dev.ratelimit.operate.UnavailableException;
+import dev.ratelimit.operate.VersionView;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** All that an operator sees and does, on a real database. */
+abstract class OperationsContract extends DataContract {
+
+    private Operations operations;
+    private Steering steering;
+
+    @BeforeEach
+    void openOperations() {
+        operations = new Operations(admin, null, null, () -> new InstanceStatus(null, null, null, List.of()), clock);
+        steering = operations.steer("olga", "launch day");
+    }
+
+    private static LimitView.Property property(LimitView limit, String name) {
+        return limit.properties().stream()
+                .filter(property -> property.name().equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static SubjectView.Standing on(SubjectView subject, String limit) {
+        return subject.limits().stream()
+                .filter(standing -> standing.limit().equals(limit))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    // Limits
+
+    @Test
+    void everyPropertyOfALimitSaysWhereItComesFrom() {
+        Instant until = clock.instant().plus(ofHours(1));
+        VersionView stored = steering.setLimit("standard", Map.of("max-requests", "50"), until);
+
+        LimitView standard = operations.limit("standard");
+        LimitView small = operations.limit("small");
+
+        assertThat(stored.inForce()).isTrue();
+        assertThat(standard.enabled()).isTrue();
+        assertThat(standard.sentence()).contains("50");
+        assertThat(property(standard, "max-requests").value()).isEqualTo("50");
+        assertThat(property(standard, "max-requests").source().version()).isEqualTo(1);
+        assertThat(property(standard, "max-requests").source().change().by()).isEqualTo("olga");
+        assertThat(property(standard, "max-requests").source().change().reason())
+                .isEqualTo("launch day");
+        assertThat(property(standard, "max-requests").source().change().until()).isEqualTo(until);
+        assertThat(property(standard, "window").source().from()).isEqualTo("configuration");
+        assertThat(property(small, "max-requests").value()).isEqualTo("2");
+        assertThat(property(small, "max-requests").source().limit()).isNull();
+        assertThat(property(small, "window").value()).isEqualTo("1h");
+        assertThat(property(small, "window").source().limit()).isEqualTo("standard");
+        assertThat(operations.limit("nowhere")).isNull();
+    }
+
+    @Test
+    void aTrialIsShownBesideTheLiveNumbers() {
+        steering.setLimit("standard", Map.of("candidate.max-requests", "3"), null);
+
+        LimitView limit = operations.limit("standard");
+
+        assertThat(limit.sentence()).contains("10");
+        assertThat(limit.trial().sentence()).contains("3");
+        assertThat(operations.limit("small").trial()).as("inherited").isNotNull();
+    }
+
+    @Test
+    void historyAndDifference() {
+        steering.setLimit("standard", Map.of("max-requests", "50"), null);
+        clock.move(ofMinutes(1));
+        operations.steer("pat", "too much").setLimit("standard", Map.of("max-requests", "40", "window", "2h"), null);
+
+        assertThat(operations.limitHistory("standard"))
+                .extracting(
+                        VersionView::version,
+                        VersionView::inForce,
+                        version -> version.change().by())
+                .containsExactly(tuple(2, true, "pat"), tuple(1, false, "olga"));
+        assertThat(operations.limitDifference("standard", 1, 2).properties())
+                .containsExactly(
+                        new ChangedProperty("max-requests", "50", "40"), new ChangedProperty("window", "1h", "2h"));
+        assertThat(operations.limitDifference("standard", 0, 1).properties())
+                .containsExactly(new ChangedProperty("max-requests", "10", "50"));
+        assertThatThrownBy(() -> operations.limitDifference("standard", 1, 7))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("limit 'standard' has no version 7; name one of [1, 2]");
+
+        steering.rollBackLimit("standard", 1, null);
+        assertThat(capacity(policies, "standard")).isEqualTo(50);
+        steering.removeLimit("standard");
+        assertThat(capacity(policies, "standard")).isEqualTo(10);
+    }
+
+    @Test
+    void anInvalidLimitIsRefusedByPropertyValueAndRemedy() {
+        assertThatThrownBy(() -> steering.setLimit("standard", Map.of("max-requests", "many"), null))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("limit 'standard'")
+                .hasMessageContaining("max-requests is 'many'")
+                .hasMessageContaining("write a whole number");
+        assertThatThrownBy(() -> steering.setLimit("standard", Map.of(), null))
+                .hasMessage("no property of limit 'standard' is given; write at least one, such as max-requests: 100");
+        assertThat(operations.limitHistory("standard")).isEmpty();
+    }
+
+    @Test
+    void switchesOffAndOn() {
+        steering.switchLimit("small", false, null);
+        assertThat(operations.limit("small").enabled()).isFalse();
+        assertThat(operations.limit("standard").enabled()).isTrue();
+        steering.switchLimit("small", true, null);
+        assertThat(operations.limit("small").enabled()).isTrue();
+
+        steering.switchAll(false, clock.instant().plus(ofMinutes(5)));
+        assertThat(operations.isEnabled()).isFalse();
+        assertThat(operations.limit("standard").enabled()).isFalse();
+        assertThat(operations.limitHistory("*")).hasSize(1);
+        steering.switchAll(true, null);
+        assertThat(operations.isEnabled()).isTrue();
+    }
+
+    @Test
+    void rulesInTheOrderOfEvaluation() {
+        steering.blockAddress("203.0.113.0/24", clock.instant().plus(ofHours(1)));
+        steering.switchRule("tenants", false, null);
+
+        assertThat(operations.rules())
+                .extracting(RuleView::position, RuleView::name, RuleView::enabled)
+                .containsExactly(
+                        tuple(1, "blocked:203.0.113.0/24", true),
+                        tuple(2, "everything", true),
+                        tuple(null, "tenants", false));
+        RuleView block = operations.rule("blocked:203.0.113.0/24");
+        assertThat(block.properties()).containsEntry("action", "block").containsEntry("addresses", "203.0.113.0/24");
+        assertThat(block.source().change().by()).isEqualTo("olga");
+        assertThat(operations.rule("everything").source().from()).isEqualTo("configuration");
+
+        steering.switchRule("tenants", true, null);
+        assertThat(operations.rule("tenants").enabled()).isTrue();
+    }
+
+    @Test
+    void aBlockedAddressIsRejectedUntilTheBlockEnds() {
+        steering.blockAddress("203.0.113.7", clock.instant().plus(ofHours(1)));
+        Inquiry attacker = Inquiry.of("GET", "/").from("203.0.113.7").user("mallory");
+
+        assertThat(operations.explain(attacker).outcome()).isEqualTo("blocked");
+        assertThat(operations.explain(attacker.from("203.0.113.8")).outcome()).isEqualTo("allowed");
+        steering.unblockAddress("203.0.113.7");
+        assertThat(operations.explain(attacker).outcome()).isEqualTo("allowed");
+        assertThatThrownBy(() -> steering.blockAddress("203.0.113.7/24", null))
+                .hasMessageContaining("write 203.0.113.0/24");
+    }
+
+    // Subjects
+
+    @Test
+    void aSubjectStandsSomewhereOnEveryLimitAndLookingChargesNothing() {
+        limiter.decide(ALICE, "standard");
+        limiter.decide(ALICE, "small");
+
+        SubjectView first = operations.user("alice");
+        SubjectView alice = operations.user("alice");
+
+        assertThat(alice).isEqualTo(first);
+        assertThat(alice.subject()).isEqualTo("user:alice");
+        assertThat(alice.tier()).isEqualTo("free");
+        assertThat(alice.block()).isNull();
+        assertThat(alice.limits()).extracting(SubjectView.Standing::limit).contains("standard", "small");
+        assertThat(on(alice, "standard").outcome()).isEqualTo("allowed");
+        assertThat(on(alice, "standard").count().used()).isEqualTo(1);
+        assertThat(on(alice, "standard").count().capacity()).isEqualTo(10);
+        assertThat(on(alice, "standard").count().remaining()).isEqualTo(9);
+        assertThat(on(alice, "standard").lastRequestAt()).isEqualTo(clock.instant());
+    }
+
+    @Test
+    void aSubjectWithoutStateIsShownOnTheLimitsThatWouldCountIt() {
+        SubjectView bob = operations.user("bob");
+
+        assertThat(on(bob, "standard").count().used()).isZero();
+        assertThat(on(bob, "standard").lastRequestAt()).isNull();
+    }
+
+    @Test
+    void subjectsOfSeveralPartsAreShownWithTheirFirst() {
+        Subject both = Subject.user("alice").and("ip", "192.0.2.1");
+        limiter.decide(both, "small");
+        limiter.decide(Subject.user("alicette"), "small");
+
+        assertThat(operations.user("alice").limits())
+                .extracting(SubjectView.Standing::subject)
+                .contains(both.text())
+                .doesNotContain("user:alicette");
+    }
+
+    @Test
+    void aPenaltyHasAnEndAndCanBeCleared() {
+        steering.setLimit("small", Map.of("penalties", "1 -> 10m, 2 -> forever"), null);
+        limiter.decide(LimitRequest.of(ALICE, "small").cost(2));
+        limiter.decide(ALICE, "small");
+        clock.move(ofMinutes(1));
+
+        SubjectView.Standing standing = on(operations.user("alice"), "small");
+        assertThat(standing.outcome()).isEqualTo("blocked");
+        assertThat(standing.penalty().active()).isTrue();
+        assertThat(standing.penalty().violations()).isEqualTo(1);
+        assertThat(standing.penalty().until()).isEqualTo(clock.instant().plus(ofMinutes(9)));
+        assertThat(standing.penalty().left()).isEqualTo("9m");
+        assertThat(operations.penalties(10))
+                .extracting(PenaltyView::subject, PenaltyView::limit, PenaltyView::left)
+                .containsExactly(tuple("user:alice", "small", "9m"));
+
+        steering.clearPenalty("user:alice", "small");
+        assertThat(on(operations.user("alice"), "small").outcome()).isEqualTo("allowed");
+        assertThat(operations.penalties(10)).isEmpty();
+    }
+
+    @Test
+    void resetOnAllLimits() {
+        limiter.decide(ALICE, "standard");
+        limiter.decide(ALICE, "small");
+        limiter.decide(Subject.user("bob"), "small");
+
+        assertThat(steering.resetAll("user:alice")).containsExactlyInAnyOrder("standard", "small");
+
+        assertThat(on(operations.user("alice"), "standard").count().used()).isZero();
+        assertThat(on(operations.user("bob"), "small").count().used()).isEqualTo(1);
+    }
+
+    @Test
+    void blocksAndUnblocksAUser() {
+        steering.blockUser("mallory", clock.instant().plus(ofHours(2)));
+        steering.blockUser("trudy", null);
+
+        SubjectView mallory = operations.user("mallory");
+        assertThat(mallory.block().left()).isEqualTo("2h");
+        assertThat(mallory.block().reason()).isEqualTo("launch day");
+        assertThat(operations.user("trudy").block().left()).isEqualTo("forever");
+        assertThat(operations.user("trudy").block().until()).isNull();
+
+        steering.unblockUser("mallory");
+        assertThat(operations.user("mallory").block()).isNull();
+    }
+
+    @Test
+    void apiKeysAreShownWithoutSecretsAndRevoked() {
+        var issued = admin.keys().create(NewKey.of("build", "alice"), "ops");
+        limiter.decide(Subject.of("api-key", issued.id()), "small");
+
+        assertThat(operations.user("alice").apiKeys())
+                .singleElement()
+                .satisfies(key -> assertThat(key.state()).isEqualTo("active"));
+        SubjectView key = operations.apiKey(issued.id());
+        assertThat(key.user()).isEqualTo("alice");
+        assertThat(on(key, "small").count().used()).isEqualTo(1);
+        assertThat(key.toString()).doesNotContain(issued.secret().substring(16));
+
+        steering.revokeKey(issued.id());
+        assertThat(operations.user("alice").apiKeys().get(0).state()).isEqualTo("revoked");
+        assertThatThrownBy(() -> steering.revokeKey("nothing")).hasMessage("there is no API key with the id 'nothing'");
+    }
+
+    @Test
+    void searchesSubjectsByPrefix() {
+        for (String name : List.of("alice", "alicette", "bob", "al%", "älva")) {
+            limiter.decide(Subject.user(name), "small");
+        }
+        limiter.decide(Subject.ip("192.0.2.1"), "small");
+
+        assertThat(operations.searchSubjects("user:alic", 10)).containsExactly("user:alice", "user:alicette");
+        assertThat(operations.searchSubjects("ali", 1)).containsExactly("user:alice");
+        assertThat(operations.searchSubjects("192.", 10)).containsExactly("ip:192.0.2.1");
+        assertThat(operations.searchSubjects("user:ä", 10)).containsExactly("user:älva");
+        assertThat(operations.searchSubjects("user:_", 10)).isEmpty();
+        assertThat(operations.user("al%").limits().get(0).subject()).isEqualTo("user:al%25");
+        assertThatThrownBy(() -> operations.searchSubjects(" ", 10)).hasMessageContaining("is empty");
+        assertThatThrownBy(() -> operations.searchSubjects("a", 5_000)).hasMessageContaining("from 1 to 1000");
+    }
+
+    // Explain
+
+    @Test
+    void explainsAPastedCurlLine() {
+        var explained =
+                operations.explainCurl("curl -s -u alice:secret 'https://example.com/api/games?page=2'", "192.0.2.1");
+
+        assertThat(explained.request().method()).isEqualTo("GET");
+        assertThat(explained.request().path()).isEqualTo("/api/games");
+        assertThat(explained.request().user()).isEqualTo("alice");
+        assertThat(explained.outcome()).isEqualTo("allowed");
+        assertThat(explained.rules().get(0).limits().get(0).count().used()).isZero();
+        assertThat(explained.toString()).doesNotContain("secret");
+    }
+
+    // What is refused
+
+    @Test
+    void aChangeNeedsAnAuthorAndAReason() {
+        assertThatThrownBy(() -> operations.steer("olga", " "))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("the reason is missing; say why you make the change, such as \"launch day\"");
+        assertThatThrownBy(() -> operations.steer("olga", null)).hasMessageContaining("the reason is missing");
+        assertThatThrownBy(() -> operations.steer("", "why")).hasMessageContaining("the author is missing");
+        assertThatThrownBy(() -> operations.steer("olga", "one\ntwo")).hasMessageContaining("line break");
+        assertThatThrownBy(() -> operations.steer("olga", "\u001b[31mred")).hasMessageContaining("control character");
+        assertThatThrownBy(() -> operations.steer("olga", "x".repeat(501))).hasMessageContaining("at most 500");
+    }
+
+    @Test
+    void theEndOfAChange() {
+        assertThat(operations.end(null, null)).isNull();
+        assertThat(operations.end("1h", null)).isEqualTo(clock.instant().plus(ofHours(1)));
+        assertThat(operations.end(null, "2999-01-01T00:00:00Z")).isEqualTo("2999-01-01T00:00:00Z");
+        assertThatThrownBy(() -> operations.end("soon", null)).hasMessageContaining("write a time such as");
+        assertThatThrownBy(() -> operations.end("99999999d", null)).hasMessageContaining("3660d");
+        assertThatThrownBy(() -> operations.end("0s", null)).hasMessageContaining("3660d");
+        assertThatThrownBy(() -> operations.end(null, "tomorrow")).hasMessageContaining("until is 'tomorrow'");
+        assertThatThrownBy(() -> operations.end("1h", "tomorrow")).hasMessageContaining("write one");
+    }
+
+    @Test
+    void withoutAuditOnlyReportsAreMissing() {
+        assertThat(operations.hasReports()).isFalse();
+        assertThat(operations.limits()).extracting(LimitView::lastHour).containsOnlyNulls();
+        assertThatThrownBy(() -> operations.busiest(ofHours(1), 20))
+                .isInstanceOf(UnavailableException.class)
+                .hasMessageContaining("ratelimit.audit.mode");
+        assertThatThrownBy(() -> steering.backUp())
+                .isInstanceOf(UnavailableException.class)
+                .hasMessageContaining("nothing to copy");
+    }
+}
