@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.RateLimitAdmin;
+import dev.ratelimit.store.sqlite.Backups;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -37,6 +38,8 @@ class GuidesTest {
         properties.add(
                 "ratelimit.store.sqlite.path",
                 () -> directory.resolve("guides.db").toString());
+        properties.add(
+                "ratelimit.backup.directory", () -> directory.resolve("backups").toString());
     }
 
     @Autowired
@@ -49,7 +52,22 @@ class GuidesTest {
     Incident incident;
 
     @Autowired
+    NightlyBackup nightly;
+
+    @Autowired
+    Backups backups;
+
+    @Autowired
     RateLimitAdmin admin;
+
+    @Test
+    void backupsAreWrittenAndListed() {
+        nightly.write();
+
+        assertThat(backups.list())
+                .singleElement()
+                .satisfies(backup -> assertThat(backup.name()).startsWith("guides-"));
+    }
 
     @Test
     void failedLoginsAreCountedAndGetAPage(CapturedOutput output) {

@@ -22,7 +22,7 @@ class HandWrittenSqlTest {
         try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement()) {
             statement.execute("SET search_path = \"" + schema + "\"");
-            for (String file : new String[] {"tables.sql", "incident.sql"}) {
+            for (String file : new String[] {"tables.sql", "incident.sql", "recovery.sql"}) {
                 String sql = Documents.read(Documents.ROOT.resolve("examples/guides/src/main/resources/" + file));
                 for (String one : sql.split(";")) {
                     if (one.lines().anyMatch(line -> !line.isBlank() && !line.startsWith("--"))) {

@@ -17,7 +17,9 @@ import dev.ratelimit.startup.LoginCheck;
 import dev.ratelimit.startup.ProbableMistakes;
 import dev.ratelimit.startup.WarmUp;
 import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.sqlite.Backups;
 import dev.ratelimit.upkeep.Upkeep;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.function.Supplier;
@@ -179,5 +181,21 @@ public final class RateLimitAutoConfiguration {
                 "ratelimit.upkeep.",
                 () -> new Upkeep(store, properties.upkeep().keep())
                         .every(properties.upkeep().interval()));
+    }
+
+    /** Of the SQLite files; of none if everything is kept elsewhere. */
+    @Bean
+    @ConditionalOnMissingBean
+    Backups rateLimitBackups(
+            DatabaseChoice choice,
+            RateLimitProperties properties,
+            BeanFactory beans,
+            @Qualifier(RateLimitClocks.BEAN) ObjectProvider<InstantSource> clocks) {
+        StateDatabase counts = beans.containsBean("rateLimitStore") ? choice.state() : null;
+        String directory = properties.backup().directory();
+        return new Backups(
+                directory == null ? null : Path.of(directory),
+                choice.files(counts),
+                clocks.getIfAvailable(InstantSource::system));
     }
 }

@@ -43,6 +43,7 @@ import org.springframework.boot.context.properties.bind.Name;
  * @param grouping how requests that wait at the same moment are decided together
  * @param deniedCache how denials are cached
  * @param upkeep how expired state is deleted
+ * @param backup where backups are written
  */
 @ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
 record RateLimitProperties(
@@ -64,7 +65,8 @@ record RateLimitProperties(
         @NestedConfigurationProperty @DefaultValue StoreProperties store,
         @DefaultValue GroupingSpec grouping,
         @DefaultValue DeniedCache deniedCache,
-        @DefaultValue UpkeepSpec upkeep) {
+        @DefaultValue UpkeepSpec upkeep,
+        @DefaultValue Backup backup) {
 
     /**
      * A limit as it is written. A property of another algorithm is invalid.
@@ -346,4 +348,21 @@ record RateLimitProperties(
     record UpkeepSpec(
             @DefaultValue("10m") Duration interval,
             @DefaultValue("1h") Duration keep) {}
+
+    /**
+     * Where backups are written.
+     *
+     * @param directory the folder for backups of the SQLite files; it is created with the first one
+     */
+    record Backup(@Nullable String directory) {
+
+        Backup {
+            if (directory != null && directory.isBlank()) {
+                throw new InvalidPropertyException(
+                        "ratelimit.backup.directory",
+                        directory,
+                        "write the path of a folder, such as /var/backups/app, or leave it out");
+            }
+        }
+    }
 }

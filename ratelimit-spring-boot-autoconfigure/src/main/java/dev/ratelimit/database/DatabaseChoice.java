@@ -9,6 +9,7 @@ import dev.ratelimit.setting.InvalidPropertyException;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -77,6 +78,17 @@ public final class DatabaseChoice {
             case SQLITE -> counts instanceof StateDatabase.Sqlite ? counts : sqlite();
             case POSTGRESQL -> counts instanceof PostgresDatabase ? counts : postgres();
         };
+    }
+
+    /**
+     * The SQLite files with counts, limits and rules; none if all of them are kept elsewhere.
+     *
+     * @param counts where counts are; {@code null} if the application keeps them
+     */
+    public List<SqliteFile> files(@Nullable StateDatabase counts) {
+        boolean apart = enabled && policies != PolicyStore.AUTO && !(counts instanceof StateDatabase.Sqlite);
+        StateDatabase database = apart ? policies(counts) : counts;
+        return database instanceof StateDatabase.Sqlite sqlite ? List.of(sqlite.file()) : List.of();
     }
 
     private StateDatabase auto() {

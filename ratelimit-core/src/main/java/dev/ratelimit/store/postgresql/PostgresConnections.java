@@ -22,6 +22,9 @@ final class PostgresConnections {
     private static final String IDLE_IN_TRANSACTION_TIMEOUT = "25P03";
     private static final int MOST_TRIES = 5;
 
+    /** The server is a standby, or has become one. */
+    static final String READ_ONLY = "25006";
+
     private final DataSource dataSource;
     private final @Nullable Duration deadline;
 
@@ -54,6 +57,11 @@ final class PostgresConnections {
             try {
                 work.on(connection);
                 done = true;
+            } catch (SQLException e) {
+                if (READ_ONLY.equals(e.getSQLState())) {
+                    abandon(connection); // a pool would keep it; another one may lead to the primary
+                }
+                throw e;
             } finally {
                 if (!done) {
                     // The next user of the connection must not find a transaction on it.

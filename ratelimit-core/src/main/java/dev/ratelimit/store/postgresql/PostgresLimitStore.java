@@ -234,10 +234,16 @@ public final class PostgresLimitStore implements LimitStore {
     }
 
     private LimitStoreException failed(SQLException e, List<@Nullable Answer> answers) {
-        String hint = MISSING_SCHEMA.contains(String.valueOf(e.getSQLState()))
-                ? "; Schema.migrate has not been run on schema " + schema
+        return new LimitStoreException("PostgreSQL failed: " + e.getMessage() + hint(e.getSQLState()), answers, e);
+    }
+
+    private String hint(@Nullable String sqlState) {
+        if (MISSING_SCHEMA.contains(String.valueOf(sqlState))) {
+            return "; Schema.migrate has not been run on schema " + schema;
+        }
+        return PostgresConnections.READ_ONLY.equals(sqlState)
+                ? "; connect to the primary: if the JDBC URL names several hosts, add targetServerType=primary to it"
                 : "";
-        return new LimitStoreException("PostgreSQL failed: " + e.getMessage() + hint, answers, e);
     }
 
     private @Nullable Long now() {

@@ -68,11 +68,17 @@ final class LostFile {
             return;
         }
         lost = true;
-        log.error(
-                "The SQLite file {} was {} while in use. Counts start anew, and only limits, rules, quotas and API keys in"
-                        + " the new file apply; on-failure decides until it is ready",
-                file.path(),
-                present == null ? "deleted" : "replaced");
+        if (present == null) {
+            log.error(
+                    "The SQLite file {} was deleted while in use. Counts start anew, and only limits, rules, quotas and API"
+                            + " keys in the new file apply; on-failure decides until it is ready",
+                    file.path());
+        } else {
+            log.error(
+                    "The SQLite file {} was replaced while in use. The counts, limits, rules, quotas and API keys in the new"
+                            + " file apply; on-failure decides until it is ready",
+                    file.path());
+        }
     }
 
     /** Right before a connection is opened: a file that is replaced at that moment is then noticed, if only too often. */

@@ -1,6 +1,7 @@
 package dev.ratelimit.store.postgresql;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.zaxxer.hikari.HikariConfig;
@@ -276,6 +277,32 @@ class PostgresLimitStoreTest extends LimitStoreContract {
                     .isEqualTo(expected + " 1s");
             assertThat(query(pool, "SHOW synchronous_commit")).isEqualTo("on");
             assertThat(query(pool, "SHOW lock_timeout")).isEqualTo("0");
+        }
+    }
+
+    /** As if the server behind the connection had become a standby: the next group asks for another connection. */
+    @Test
+    void readOnlyConnectionIsNotUsedAgain() throws Exception {
+        String schema = TestPostgres.instance().freshSchema();
+        TestStores.postgres(schema, InstantSource.system());
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(TestPostgres.instance().jdbcUrl());
+        config.setMaximumPoolSize(1);
+        try (HikariDataSource pool = new HikariDataSource(config)) {
+            PostgresLimitStore store = new PostgresLimitStore(pool, schema);
+            Limit limit = Limit.named("read-only")
+                    .algorithm(new FixedWindow(9, Duration.ofDays(365)))
+                    .build();
+            Operation decide = new Operation(Operation.Kind.DECIDE, List.of(new Operation.Demand(ALICE, limit, 1)));
+            query(pool, "SELECT set_config('default_transaction_read_only', 'on', false)");
+
+            assertThatThrownBy(() -> store.decide(List.of(decide)))
+                    .isInstanceOf(LimitStoreException.class)
+                    .hasMessageContaining("read-only transaction")
+                    .hasMessageEndingWith("; connect to the primary: if the JDBC URL names several hosts, add"
+                            + " targetServerType=primary to it");
+
+            assertThat(store.decide(List.of(decide))).hasSize(1);
         }
     }
 

@@ -1,0 +1,1 @@
+SELECT pg_backup_start('rate limits', fast => true);

@@ -1,0 +1,1 @@
+SELECT labelfile FROM pg_backup_stop();
