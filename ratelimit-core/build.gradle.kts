@@ -5,6 +5,7 @@ plugins {
 dependencies {
     api("org.jspecify:jspecify")
     implementation("org.slf4j:slf4j-api")
+    implementation("org.hdrhistogram:HdrHistogram:2.2.2")
 
     compileOnly("org.checkerframework:checker-qual:3.55.1")
     compileOnly("org.postgresql:postgresql")

@@ -56,6 +56,7 @@ public record RequestRecord(
     /**
      * A web request and its response.
      *
+     * @param path as the client sent it, without the query
      * @param endpoint the pattern of the handler, such as {@code /api/games/{id}}, or {@code null} if none was reached
      * @param status that of the response; zero if there is none
      * @param address the client's, or {@code null} if it is not known
@@ -65,6 +66,7 @@ public record RequestRecord(
      */
     public record Exchange(
             String method,
+            String path,
             @Nullable String endpoint,
             int status,
             @Nullable String address,

@@ -33,15 +33,21 @@ public record AuditEntry(
     public record Who(
             @Nullable String user,
             @Nullable String apiKey,
-            @Nullable String address) {}
+            @Nullable String address) {
+
+        static final Who NOBODY = new Who(null, null, null);
+    }
 
     /**
      * A request and its response.
      *
-     * @param endpoint the pattern of the handler, or {@code null} if none was reached
+     * @param endpoint the pattern of the handler; the path if no handler was reached
      * @param status zero if there was no response
      */
-    public record What(@Nullable String method, @Nullable String endpoint, int status) {}
+    public record What(@Nullable String method, @Nullable String endpoint, int status) {
+
+        static final What NO_EXCHANGE = new What(null, null, 0);
+    }
 
     /**
      * The limit or rule that decided about a request.
@@ -64,9 +70,17 @@ public record AuditEntry(
             @Nullable Duration retryAfter,
             boolean local) {
 
-        /** Nothing did: a rule may have, but no limit. */
-        static Cause of(@Nullable String rule, @Nullable Integer version) {
-            return new Cause(rule, version, null, null, 0, 0, null, false);
+        /** No limit did; a rule may have. */
+        static Cause of(@Nullable String rule, @Nullable Integer version, boolean local) {
+            return new Cause(rule, version, null, null, 0, 0, null, local);
+        }
+
+        Cause withoutSubject() {
+            return new Cause(rule, ruleVersion, limit, null, 0, capacity, null, local);
+        }
+
+        Cause withoutNumbers() {
+            return new Cause(rule, ruleVersion, limit, subject, 0, capacity, null, local);
         }
     }
 

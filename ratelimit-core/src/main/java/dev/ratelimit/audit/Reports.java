@@ -1,8 +1,10 @@
 package dev.ratelimit.audit;
 
+import dev.ratelimit.support.Micros;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,6 +50,16 @@ public interface Reports {
 
         public Duration length() {
             return length;
+        }
+
+        /** As it is stored. */
+        String keyword() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+
+        /** The start of the period that holds the moment. */
+        long startMicros(long micros) {
+            return micros - Math.floorMod(micros, Micros.of(length));
         }
     }
 

@@ -374,6 +374,7 @@ public final class Visit {
         }
         Exchange exchange = new Exchange(
                 arrival.method(),
+                arrival.path().sent(),
                 endpoint,
                 status,
                 arrival.address() == null ? null : arrival.address().toString(),

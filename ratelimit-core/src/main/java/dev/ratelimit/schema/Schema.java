@@ -31,6 +31,20 @@ public final class Schema {
         new SqliteSchema(file, Scripts.SQLITE).require();
     }
 
+    /** Creates the file of the audit trail if need be, and brings it to the current schema. */
+    public static void migrateAudit(SqliteFile file) {
+        new SqliteSchema(file, Scripts.SQLITE_AUDIT).migrate();
+    }
+
+    /**
+     * Creates and changes nothing.
+     *
+     * @throws SchemaException if the file of the audit trail is not there, or not at the current schema
+     */
+    public static void requireAudit(SqliteFile file) {
+        new SqliteSchema(file, Scripts.SQLITE_AUDIT).require();
+    }
+
     /**
      * Brings a PostgreSQL database to the current schema.
      *

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 record Scripts(String folder, List<Script> all) {
 
     static final Scripts SQLITE = of("sqlite", "V1__rate_limits.sql");
+    static final Scripts SQLITE_AUDIT = of("sqlite/audit", "V1__rate_limit_audit.sql");
     static final Scripts POSTGRESQL = of("postgresql", "V1__rate_limits.sql");
 
     /**
@@ -23,12 +24,12 @@ record Scripts(String folder, List<Script> all) {
      */
     record Script(int version, String name) {}
 
-    private static Scripts of(String product, String... names) {
+    private static Scripts of(String folder, String... names) {
         Script[] scripts = new Script[names.length];
         for (int i = 0; i < names.length; i++) {
             scripts[i] = new Script(i + 1, names[i]);
         }
-        return new Scripts("dev/ratelimit/schema/" + product + "/", List.of(scripts));
+        return new Scripts("dev/ratelimit/schema/" + folder + "/", List.of(scripts));
     }
 
     int newest() {

@@ -327,7 +327,7 @@ abstract class KeysAndQuotasContract extends DataContract {
                 null,
                 null,
                 List.of(new RequestRecord.Asked(LimitRequest.of(ALICE, asked), decision, Duration.ZERO)),
-                new RequestRecord.Exchange("GET", null, allowed ? 200 : 429, null, user, null, null),
+                new RequestRecord.Exchange("GET", "/api", null, allowed ? 200 : 429, null, user, null, null),
                 clock.instant(),
                 Duration.ZERO);
     }

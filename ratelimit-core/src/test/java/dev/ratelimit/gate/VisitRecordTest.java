@@ -61,7 +61,7 @@ class VisitRecordTest {
         assertThat(record.rule()).isNull();
         assertThat(limits(record)).containsExactly("address for flood", "tiered for fair");
         assertThat(record.exchange())
-                .isEqualTo(new Exchange("GET", "/api/{id}", 200, "192.0.2.1", "alice", "key-1", "premium"));
+                .isEqualTo(new Exchange("GET", "/api/7", "/api/{id}", 200, "192.0.2.1", "alice", "key-1", "premium"));
         assertThat(record.at()).isEqualTo(arrived);
         assertThat(record.took()).isEqualTo(TOOK.multipliedBy(2));
         assertThat(record.decidedLocally()).isFalse();
@@ -75,7 +75,8 @@ class VisitRecordTest {
         assertThat(record.allowed()).isTrue();
         assertThat(record.asked()).isEmpty();
         assertThat(record.took()).isEqualTo(Duration.ZERO);
-        assertThat(record.exchange()).isEqualTo(new Exchange("GET", "/api/{id}", 404, "192.0.2.1", null, null, null));
+        assertThat(record.exchange())
+                .isEqualTo(new Exchange("GET", "/api/7", "/api/{id}", 404, "192.0.2.1", null, null, null));
     }
 
     @Test
@@ -192,7 +193,8 @@ class VisitRecordTest {
         assertThat(record.allowed()).isFalse();
         assertThat(record.rule()).isNull();
         assertThat(limits(record)).containsExactly("guesses for null");
-        assertThat(record.exchange()).isEqualTo(new Exchange("GET", "/api/{id}", 401, "192.0.2.1", null, null, null));
+        assertThat(record.exchange())
+                .isEqualTo(new Exchange("GET", "/api/7", "/api/{id}", 401, "192.0.2.1", null, null, null));
     }
 
     @Test

@@ -267,4 +267,182 @@ FOR EACH STATEMENT EXECUTE FUNCTION ratelimit.rate_limit_note_truncate('quota');
 CREATE TRIGGER rate_limit_note_truncate AFTER TRUNCATE ON ratelimit.api_keys
 FOR EACH STATEMENT EXECUTE FUNCTION ratelimit.rate_limit_note_truncate('key');
 
+-- The audit trail, and totals over time. Both have one partition for each month (UTC), such as
+-- rate_limit_audit_logs_2026_11. They are made ahead and dropped behind by the functions below.
+
+CREATE TABLE ratelimit.rate_limit_audit_logs (
+    logged_at           timestamptz      NOT NULL,
+    log_id              uuid             NOT NULL,
+    user_id             text COLLATE "C",
+    api_key_id          text COLLATE "C",
+    ip_address          text COLLATE "C",
+    endpoint            text,
+    http_method         text,
+    response_status     integer,
+    decision            text             NOT NULL,
+    requests            bigint           NOT NULL DEFAULT 1,
+    rule_name           text,
+    rule_version        integer,
+    resource            text COLLATE "C",
+    subject             text COLLATE "C",
+    current_count       bigint,
+    limit_value         bigint,
+    retry_after_seconds bigint,
+    decided_locally     boolean          NOT NULL DEFAULT false,
+    latency_micros      bigint           NOT NULL,
+    server_id           text             NOT NULL,
+    region              text             NOT NULL,
+    PRIMARY KEY (logged_at, log_id)
+) PARTITION BY RANGE (logged_at);
+
+CREATE INDEX rate_limit_audit_logs_by_user ON ratelimit.rate_limit_audit_logs (user_id, logged_at DESC);
+CREATE INDEX rate_limit_audit_logs_by_decision ON ratelimit.rate_limit_audit_logs (decision, logged_at DESC);
+
+COMMENT ON TABLE ratelimit.rate_limit_audit_logs IS 'Requests and how they came out; by default only those that were not allowed';
+COMMENT ON COLUMN ratelimit.rate_limit_audit_logs.log_id IS 'chosen by the instance, so that a repeated write adds nothing';
+COMMENT ON COLUMN ratelimit.rate_limit_audit_logs.endpoint IS 'the pattern of the handler, such as /api/games/{id}';
+COMMENT ON COLUMN ratelimit.rate_limit_audit_logs.decision IS 'allowed, throttled, blocked, exempt, unknown_api_key, failed_open or failed_closed';
+COMMENT ON COLUMN ratelimit.rate_limit_audit_logs.requests IS 'equal denials of a moment are one row';
+COMMENT ON COLUMN ratelimit.rate_limit_audit_logs.rule_version IS 'of a stored rule; NULL for one of the configuration';
+COMMENT ON COLUMN ratelimit.rate_limit_audit_logs.resource IS 'the tightest limit that was asked';
+COMMENT ON COLUMN ratelimit.rate_limit_audit_logs.subject IS 'of that limit; user_id in rate_limits';
+COMMENT ON COLUMN ratelimit.rate_limit_audit_logs.latency_micros IS 'how long the decisions took; of several requests, the longest';
+
+-- Each request is in exactly one row without a resource, and in one for each limit that was asked. Each instance writes its own
+-- totals of a minute, again and again until the minute is over: a repeated write changes nothing. An empty text means: all that
+-- have no row of their own.
+CREATE TABLE ratelimit.rate_limit_metrics (
+    period_start    timestamptz      NOT NULL,
+    granularity     text             NOT NULL CHECK (granularity IN ('minute', 'hour', 'day')),
+    resource        text COLLATE "C" NOT NULL,
+    user_id         text COLLATE "C" NOT NULL,
+    endpoint        text COLLATE "C" NOT NULL,
+    region          text COLLATE "C" NOT NULL,
+    instance        text COLLATE "C" NOT NULL,
+    total           bigint           NOT NULL,
+    allowed         bigint           NOT NULL,
+    throttled       bigint           NOT NULL,
+    blocked         bigint           NOT NULL,
+    exempt          bigint           NOT NULL,
+    failed          bigint           NOT NULL,
+    cache_hits      bigint           NOT NULL DEFAULT 0,
+    cache_misses    bigint           NOT NULL DEFAULT 0,
+    last_request_at timestamptz      NOT NULL,
+    latency         bytea,
+    created_at      timestamptz      NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (period_start, granularity, resource, user_id, endpoint, region, instance)
+) PARTITION BY LIST (granularity);
+
+CREATE TABLE ratelimit.rate_limit_metrics_minute PARTITION OF ratelimit.rate_limit_metrics
+FOR VALUES IN ('minute') PARTITION BY RANGE (period_start);
+CREATE TABLE ratelimit.rate_limit_metrics_hour PARTITION OF ratelimit.rate_limit_metrics
+FOR VALUES IN ('hour') PARTITION BY RANGE (period_start);
+CREATE TABLE ratelimit.rate_limit_metrics_day PARTITION OF ratelimit.rate_limit_metrics
+FOR VALUES IN ('day');
+
+CREATE INDEX rate_limit_metrics_by_user ON ratelimit.rate_limit_metrics (user_id, period_start DESC);
+
+COMMENT ON TABLE ratelimit.rate_limit_metrics IS 'How many requests came and how they came out, for each minute, hour and day (UTC)';
+COMMENT ON COLUMN ratelimit.rate_limit_metrics.resource IS 'the limit; empty for whole requests';
+COMMENT ON COLUMN ratelimit.rate_limit_metrics.user_id IS 'the subject, such as user:alice; empty for all that have no row of their own';
+COMMENT ON COLUMN ratelimit.rate_limit_metrics.instance IS 'one start of an instance; empty in hours and days, which are sums over all of them';
+COMMENT ON COLUMN ratelimit.rate_limit_metrics.failed IS 'requests that the store did not decide';
+COMMENT ON COLUMN ratelimit.rate_limit_metrics.cache_hits IS 'decisions without the store, by a remembered denial or a lease; in rows without a resource';
+COMMENT ON COLUMN ratelimit.rate_limit_metrics.latency IS 'an HdrHistogram of microseconds, in rows without a user: of all users';
+
+-- These two run with the rights of their owner: a role that may not create tables needs no more than to execute them.
+
+CREATE FUNCTION ratelimit.rate_limit_make_partitions(month date) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $function$
+DECLARE
+    first_day date := date_trunc('month', month)::date;
+    parent    text;
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtext('rate_limit_partitions'), hashtext('ratelimit'));
+    FOREACH parent IN ARRAY ARRAY['rate_limit_audit_logs', 'rate_limit_metrics_minute', 'rate_limit_metrics_hour'] LOOP
+        IF NOT EXISTS (
+            SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+            WHERE n.nspname = 'ratelimit' AND c.relname = parent || to_char(first_day, '_YYYY_MM')) THEN
+            EXECUTE format(
+                'CREATE TABLE ratelimit.%I PARTITION OF ratelimit.%I FOR VALUES FROM (%L) TO (%L)',
+                parent || to_char(first_day, '_YYYY_MM'), parent,
+                first_day || ' 00:00:00+00', (first_day + interval '1 month')::date || ' 00:00:00+00');
+        END IF;
+    END LOOP;
+END
+$function$;
+
+CREATE FUNCTION ratelimit.rate_limit_drop_partition(parent text, month date) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $function$
+DECLARE
+    partition text := parent || to_char(month, '_YYYY_MM');
+BEGIN
+    IF NOT EXISTS (
+        SELECT FROM pg_inherits i JOIN pg_class p ON p.oid = i.inhparent JOIN pg_class c ON c.oid = i.inhrelid
+            JOIN pg_namespace n ON n.oid = p.relnamespace
+        WHERE n.nspname = 'ratelimit' AND p.relname = parent AND c.relname = partition
+            AND parent IN ('rate_limit_audit_logs', 'rate_limit_metrics_minute', 'rate_limit_metrics_hour')) THEN
+        RETURN false;
+    END IF;
+    EXECUTE format('DROP TABLE ratelimit.%I', partition);
+    RETURN true;
+END
+$function$;
+
+REVOKE EXECUTE ON FUNCTION ratelimit.rate_limit_make_partitions(date) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION ratelimit.rate_limit_drop_partition(text, date) FROM PUBLIC;
+
+SELECT ratelimit.rate_limit_make_partitions((clock_timestamp() AT TIME ZONE 'UTC')::date);
+SELECT ratelimit.rate_limit_make_partitions((clock_timestamp() AT TIME ZONE 'UTC' + interval '1 month')::date);
+
+-- Four questions, with times that people can read
+
+CREATE VIEW ratelimit.rate_limit_status AS
+SELECT user_id, resource, sum(total)::bigint AS requests, sum(throttled + blocked)::bigint AS denied,
+    max(last_request_at) AS last_request_at, count(DISTINCT period_start) AS minutes
+FROM ratelimit.rate_limit_metrics
+WHERE granularity = 'minute' AND period_start > now() - interval '1 hour' AND resource <> '' AND user_id <> ''
+GROUP BY user_id, resource
+ORDER BY requests DESC
+LIMIT 20;
+
+COMMENT ON VIEW ratelimit.rate_limit_status IS 'The 20 busiest subjects of the last hour, for each limit';
+
+CREATE VIEW ratelimit.rate_limit_active_penalties AS
+SELECT user_id, resource, violation_count,
+    to_timestamp(last_violation_at / 1000000.0) AS last_violation_at,
+    make_interval(secs => round(penalty_duration / 1000000.0)) AS penalty_duration,
+    CASE WHEN penalty_duration < 6311520000000000 THEN to_timestamp(penalty_until / 1000000.0) ELSE 'infinity' END
+        AS penalty_until,
+    metadata
+FROM ratelimit.rate_limit_penalties
+WHERE penalty_until > extract(epoch FROM clock_timestamp()) * 1000000
+ORDER BY rate_limit_penalties.penalty_until DESC;
+
+COMMENT ON VIEW ratelimit.rate_limit_active_penalties IS 'Subjects that are blocked because of repeated violations, the longest first';
+
+CREATE VIEW ratelimit.rate_limit_violations AS
+SELECT resource, sum(throttled)::bigint AS violations,
+    count(DISTINCT user_id) FILTER (WHERE user_id <> '') AS users,
+    round(sum(throttled) FILTER (WHERE user_id <> '') / nullif(count(DISTINCT user_id) FILTER (WHERE user_id <> ''), 0), 2)
+        AS average_per_user
+FROM ratelimit.rate_limit_metrics
+WHERE granularity = 'minute' AND period_start > now() - interval '24 hours' AND resource <> '' AND throttled > 0
+GROUP BY resource
+ORDER BY violations DESC;
+
+COMMENT ON VIEW ratelimit.rate_limit_violations IS 'The violations of each limit in the last 24 hours';
+
+CREATE VIEW ratelimit.rate_limit_violation_rates AS
+SELECT resource, sum(total)::bigint AS total, sum(throttled)::bigint AS violations,
+    round(100.0 * sum(throttled) / nullif(sum(total), 0), 2) AS violation_percent
+FROM ratelimit.rate_limit_metrics
+WHERE granularity = 'minute' AND period_start > now() - interval '1 hour' AND resource <> ''
+GROUP BY resource
+ORDER BY violation_percent DESC;
+
+COMMENT ON VIEW ratelimit.rate_limit_violation_rates IS 'The share of requests that each limit denied in the last hour';
+
 INSERT INTO ratelimit.ratelimit_schema_history (version, script) VALUES (1, 'V1__rate_limits.sql');

@@ -203,4 +203,16 @@ BEGIN
     INSERT INTO rate_limit_changes (kind, name) VALUES ('key', OLD.id);
 END;
 
+-- Subjects that are blocked because of repeated violations, the longest first, with times that people can read (UTC).
+CREATE VIEW rate_limit_active_penalties AS
+SELECT user_id, resource, violation_count,
+    strftime('%Y-%m-%d %H:%M:%fZ', last_violation_at / 1000000.0, 'unixepoch') AS last_violation_at,
+    penalty_duration / 1000000 AS penalty_seconds,
+    CASE WHEN penalty_duration < 6311520000000000
+        THEN strftime('%Y-%m-%d %H:%M:%fZ', penalty_until / 1000000.0, 'unixepoch') ELSE 'forever' END AS penalty_until,
+    metadata
+FROM rate_limit_penalties
+WHERE rate_limit_penalties.penalty_until > (julianday('now') - 2440587.5) * 86400000000
+ORDER BY rate_limit_penalties.penalty_until DESC;
+
 INSERT INTO ratelimit_schema_history (version, script) VALUES (1, 'V1__rate_limits.sql');

@@ -1,0 +1,49 @@
+package dev.ratelimit.audit;
+
+import dev.ratelimit.InvalidSettingException;
+import java.time.Duration;
+
+/**
+ * Settings of the audit trail and of totals.
+ *
+ * @param sampleRate the share of allowed requests that {@link AuditMode#SAMPLED} writes, from 0 to 1
+ * @param origin the name of this instance, and its region
+ * @param capacity how many rows of the audit trail may wait to be written. If they are more, denials are written as one row for
+ *     each limit and rule, and allowed requests are dropped and counted
+ * @param busiestSubjects how many subjects get totals of their own in a minute though no request of theirs was denied
+ * @param interval the time between two writes of the audit trail; totals are written every five of them
+ */
+public record AuditSettings(
+        AuditMode mode,
+        double sampleRate,
+        AuditEntry.Origin origin,
+        int capacity,
+        int busiestSubjects,
+        Duration interval) {
+
+    private static final int LEAST_CAPACITY = 100;
+    private static final int MOST_CAPACITY = 1_000_000;
+    private static final int MOST_BUSIEST = 1_000;
+
+    public AuditSettings {
+        if (!(sampleRate >= 0 && sampleRate <= 1)) {
+            throw new InvalidSettingException("sample-rate", sampleRate, "write a share from 0 to 1, such as 0.01");
+        }
+        if (capacity < LEAST_CAPACITY || capacity > MOST_CAPACITY) {
+            throw new InvalidSettingException(
+                    "capacity", capacity, "write a number from " + LEAST_CAPACITY + " to " + MOST_CAPACITY);
+        }
+        if (busiestSubjects < 0 || busiestSubjects > MOST_BUSIEST) {
+            throw new InvalidSettingException(
+                    "busiest-subjects", busiestSubjects, "write a number from 0 to " + MOST_BUSIEST);
+        }
+        if (interval.toMillis() < 10 || interval.compareTo(Duration.ofMinutes(1)) > 0) {
+            throw new InvalidSettingException("interval", interval, "write a time from 10ms to 1m, such as 1s");
+        }
+    }
+
+    /** Denials, at most 10,000 of them waiting, written every second. */
+    public static AuditSettings of(AuditMode mode, AuditEntry.Origin origin) {
+        return new AuditSettings(mode, 0.01, origin, 10_000, 100, Duration.ofSeconds(1));
+    }
+}

@@ -1,0 +1,178 @@
+package dev.ratelimit.audit;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.DecisionListener;
+import dev.ratelimit.LimitDecision;
+import dev.ratelimit.RequestRecord;
+import dev.ratelimit.audit.AuditEntry.Cause;
+import dev.ratelimit.audit.AuditEntry.What;
+import dev.ratelimit.audit.AuditEntry.Who;
+import dev.ratelimit.support.Micros;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Collects the rows of the audit trail.
+ *
+ * <ol>
+ *   <li>The thread of a request adds it to its part of the waiting rows ({@link Stripes}). Equal denials become one row.
+ *   <li>If too many rows wait, denials become one row for each limit, rule and decision, and allowed requests are dropped.
+ *       Both are counted. No thread of a request ever waits for the database.
+ *   <li>Every second the waiting rows are written together. If that fails, the same rows are written again: they have their
+ *       ids, so none is stored twice.
+ * </ol>
+ */
+final class AuditTrail implements DecisionListener {
+
+    private static final int MOST_ENDPOINT = 500;
+    private static final int MOST_METHOD = 10;
+    private static final int MOST_NAME = 200;
+
+    /** In one statement. */
+    private static final int ROWS_AT_ONCE = 1_000;
+
+    private final AuditSettings settings;
+    private final InstantSource clock;
+    private final Stripes<WaitingEntries> stripes;
+    private final LongAdder dropped = new LongAdder();
+    private final LongAdder merged = new LongAdder();
+    private final AtomicLong waiting = new AtomicLong();
+
+    /** Rows that were taken and are not written. Used by the writing thread only. */
+    private final List<AuditEntry> unwritten = new ArrayList<>();
+
+    AuditTrail(AuditSettings settings, InstantSource clock) {
+        this.settings = settings;
+        this.clock = clock;
+        this.stripes = new Stripes<>(WaitingEntries::new);
+    }
+
+    @Override
+    public void recorded(RequestRecord request) {
+        AuditDecision decision = AuditDecision.of(request);
+        if (isWanted(decision)) {
+            add(decision, request);
+        }
+    }
+
+    private boolean isWanted(AuditDecision decision) {
+        return switch (settings.mode()) {
+            case OFF -> false;
+            case DENIED -> decision.isNoteworthy();
+            case SAMPLED ->
+                decision.isNoteworthy() || ThreadLocalRandom.current().nextDouble() < settings.sampleRate();
+            case ALL -> true;
+        };
+    }
+
+    private void add(AuditDecision decision, RequestRecord request) {
+        WaitingEntries.Kind kind = new WaitingEntries.Kind(decision, who(request), what(request), cause(request));
+        long atMicros = Micros.of(clock.instant());
+        long latencyMicros = Micros.of(request.took());
+        boolean full = waiting.get() >= settings.capacity();
+        if (full && !decision.isNoteworthy()) {
+            dropped.increment();
+            return;
+        }
+        stripes.add(part -> {
+            int rows = part.size();
+            if (!decision.isNoteworthy()) {
+                part.add(kind, atMicros, latencyMicros);
+            } else if (part.merge(full ? kind.withoutSender() : kind, atMicros, latencyMicros) && full) {
+                merged.increment();
+            }
+            if (part.size() > rows) {
+                waiting.incrementAndGet();
+            }
+        });
+    }
+
+    private static Who who(RequestRecord request) {
+        RequestRecord.Exchange exchange = request.exchange();
+        return exchange == null
+                ? Who.NOBODY
+                : new Who(cut(exchange.user(), MOST_NAME), cut(exchange.apiKey(), MOST_NAME), exchange.address());
+    }
+
+    private static What what(RequestRecord request) {
+        RequestRecord.Exchange exchange = request.exchange();
+        return exchange == null
+                ? What.NO_EXCHANGE
+                : new What(
+                        cut(exchange.method(), MOST_METHOD),
+                        cut(exchange.endpoint() == null ? exchange.path() : exchange.endpoint(), MOST_ENDPOINT),
+                        exchange.status());
+    }
+
+    private static Cause cause(RequestRecord request) {
+        Decision strictest = strictest(request.asked());
+        LimitDecision tightest = strictest == null ? null : strictest.tightest();
+        boolean local = request.decidedLocally();
+        if (strictest == null || tightest == null || (!request.allowed() && strictest.allowed())) {
+            // A rule or an account blocked it, or no limit answered.
+            return Cause.of(request.rule(), request.ruleVersion(), local);
+        }
+        long capacity = tightest.limit().capacity();
+        return new Cause(
+                request.rule() != null ? request.rule() : tightest.rule(),
+                request.ruleVersion(),
+                tightest.limit().name(),
+                tightest.subject().text(),
+                Math.max(0, capacity - tightest.remaining()),
+                capacity,
+                request.allowed() ? null : Duration.ofSeconds(strictest.retryAfterSeconds()),
+                local);
+    }
+
+    /** The one that denied, else the one with the least room. */
+    private static @Nullable Decision strictest(List<RequestRecord.Asked> asked) {
+        Decision strictest = null;
+        for (RequestRecord.Asked one : asked) {
+            Decision decision = one.decision();
+            if (strictest == null
+                    || (strictest.allowed() && !decision.allowed())
+                    || (strictest.allowed() == decision.allowed() && decision.remaining() < strictest.remaining())) {
+                strictest = decision;
+            }
+        }
+        return strictest;
+    }
+
+    private static @Nullable String cut(@Nullable String text, int most) {
+        return text == null || text.length() <= most ? text : text.substring(0, most);
+    }
+
+    /** Writes the waiting rows. If that fails, they are written the next time. Called by one thread at a time. */
+    void write(AuditDatabase database) {
+        if (unwritten.isEmpty()) {
+            stripes.drain().forEach(part -> part.moveTo(unwritten, settings.origin()));
+        }
+        while (!unwritten.isEmpty()) {
+            List<AuditEntry> first = unwritten.subList(0, Math.min(ROWS_AT_ONCE, unwritten.size()));
+            database.add(List.copyOf(first));
+            waiting.addAndGet(-first.size());
+            first.clear();
+        }
+    }
+
+    /** The number of rows that wait to be written. */
+    long waiting() {
+        return waiting.get();
+    }
+
+    /** The number of allowed requests that were not written, since too many rows were waiting. */
+    long dropped() {
+        return dropped.sum();
+    }
+
+    /** The number of denials that were written without their sender, since too many rows were waiting. */
+    long merged() {
+        return merged.sum();
+    }
+}

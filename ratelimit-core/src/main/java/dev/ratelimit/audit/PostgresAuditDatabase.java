@@ -1,0 +1,172 @@
+package dev.ratelimit.audit;
+
+import dev.ratelimit.store.jdbc.DatabaseProduct;
+import dev.ratelimit.support.Micros;
+import java.sql.Array;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.YearMonth;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.jdbc.core.ConnectionCallback;
+
+/** The tables in a schema of a PostgreSQL database, with a partition for each month. One statement writes many rows. */
+final class PostgresAuditDatabase extends AuditDatabase {
+
+    private static final String ADD = """
+            INSERT INTO %s (logged_at, log_id, user_id, api_key_id, ip_address, endpoint, http_method,
+                response_status, decision, requests, rule_name, rule_version, resource, subject, current_count, limit_value,
+                retry_after_seconds, decided_locally, latency_micros, server_id, region)
+            SELECT timestamptz 'epoch' + logged_micros * interval '1 microsecond', log_id, user_id, api_key_id, ip_address,
+                endpoint, http_method, response_status, decision, requests, rule_name, rule_version, resource, subject,
+                current_count, limit_value, retry_after_seconds, decided_locally, latency_micros, server_id, region
+            FROM unnest(?::bigint[], ?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::integer[], ?::text[],
+                ?::bigint[], ?::text[], ?::integer[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::bigint[],
+                ?::boolean[], ?::bigint[], ?::text[], ?::text[])
+                AS entry (logged_micros, log_id, user_id, api_key_id, ip_address, endpoint, http_method, response_status,
+                    decision, requests, rule_name, rule_version, resource, subject, current_count, limit_value,
+                    retry_after_seconds, decided_locally, latency_micros, server_id, region)
+            ON CONFLICT DO NOTHING
+            """;
+
+    private static final String SET_TOTALS = """
+            INSERT INTO %s (period_start, granularity, resource, user_id, endpoint, region, instance, total, allowed,
+                throttled, blocked, exempt, failed, cache_hits, cache_misses, last_request_at, latency)
+            SELECT timestamptz 'epoch' + period_micros * interval '1 microsecond', granularity, resource, user_id, endpoint,
+                region, instance, total, allowed, throttled, blocked, exempt, failed, cache_hits, cache_misses,
+                timestamptz 'epoch' + last_micros * interval '1 microsecond', latency
+            FROM unnest(?::bigint[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::bigint[],
+                ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[],
+                ?::bytea[])
+                AS totals (period_micros, granularity, resource, user_id, endpoint, region, instance, total, allowed,
+                    throttled, blocked, exempt, failed, cache_hits, cache_misses, last_micros, latency)
+            ON CONFLICT (period_start, granularity, resource, user_id, endpoint, region, instance) DO UPDATE SET
+                total = excluded.total, allowed = excluded.allowed, throttled = excluded.throttled,
+                blocked = excluded.blocked, exempt = excluded.exempt, failed = excluded.failed,
+                cache_hits = excluded.cache_hits, cache_misses = excluded.cache_misses,
+                last_request_at = excluded.last_request_at, latency = excluded.latency
+            """;
+
+    private static final List<String> ENTRY_TYPES = List.of(
+            "bigint", "uuid", "text", "text", "text", "text", "text", "integer", "text", "bigint", "text", "integer",
+            "text", "text", "bigint", "bigint", "bigint", "boolean", "bigint", "text", "text");
+
+    private static final List<String> TOTALS_TYPES = List.of(
+            "bigint", "text", "text", "text", "text", "text", "text", "bigint", "bigint", "bigint", "bigint", "bigint",
+            "bigint", "bigint", "bigint", "bigint", "bytea");
+
+    private final String schema;
+    private final String add;
+    private final String setTotals;
+
+    PostgresAuditDatabase(DataSource dataSource, String schema) {
+        super(dataSource);
+        this.schema = schema;
+        this.add = ADD.formatted(table(ENTRIES));
+        this.setTotals = SET_TOTALS.formatted(table(TOTALS));
+    }
+
+    @Override
+    void add(List<AuditEntry> entries) {
+        write(
+                add,
+                ENTRY_TYPES,
+                entries.stream().map(ColumnValues::of).toList(),
+                entries.stream().map(entry -> month(entry.at())));
+    }
+
+    @Override
+    void setTotals(List<TotalsRow> rows) {
+        write(
+                setTotals,
+                TOTALS_TYPES,
+                rows.stream().map(ColumnValues::of).toList(),
+                rows.stream().map(row -> month(Micros.toInstant(row.periodMicros()))));
+    }
+
+    /** Partitions are made ahead. They are missing only after the clock has leaped, or after nothing ran for months. */
+    private void write(String sql, List<String> types, List<@Nullable Object[]> rows, Stream<YearMonth> months) {
+        try {
+            write(sql, types, rows);
+        } catch (DataIntegrityViolationException e) {
+            months.distinct().forEach(this::prepare);
+            write(sql, types, rows);
+        }
+    }
+
+    private void write(String sql, List<String> types, List<@Nullable Object[]> rows) {
+        Integer unused = jdbc().getJdbcTemplate().execute((ConnectionCallback<Integer>) connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(sql)) {
+                statement.setQueryTimeout(jdbc().getJdbcTemplate().getQueryTimeout());
+                for (int column = 0; column < types.size(); column++) {
+                    statement.setArray(column + 1, array(connection, types.get(column), rows, column));
+                }
+                return statement.executeUpdate();
+            }
+        });
+    }
+
+    private static Array array(Connection connection, String type, List<@Nullable Object[]> rows, int column)
+            throws SQLException {
+        // The driver must know that an element is itself an array.
+        @Nullable
+        Object[] values = type.equals("bytea") ? new byte @Nullable [rows.size()][] : new @Nullable Object[rows.size()];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = rows.get(i)[column];
+        }
+        return connection.createArrayOf(type, values);
+    }
+
+    private static YearMonth month(Instant moment) {
+        return YearMonth.from(moment.atZone(ZoneOffset.UTC));
+    }
+
+    @Override
+    void prepare(YearMonth month) {
+        jdbc().query(
+                        "SELECT " + table("rate_limit_make_partitions") + "(CAST(:day AS date))",
+                        Map.of("day", month.atDay(1).toString()),
+                        row -> {});
+    }
+
+    @Override
+    String table(String name) {
+        return "\"" + schema + "\"." + name;
+    }
+
+    @Override
+    String moment(String parameter) {
+        return "(timestamptz 'epoch' + " + parameter + " * interval '1 microsecond')";
+    }
+
+    @Override
+    String micros(String column) {
+        return "CAST(extract(epoch FROM " + column + ") * 1000000 AS bigint)";
+    }
+
+    @Override
+    boolean runAlone(String what, Runnable work) {
+        return inTransaction(() -> {
+            boolean free = Boolean.TRUE.equals(jdbc().queryForObject(
+                            "SELECT pg_try_advisory_xact_lock(hashtext(:what), hashtext(:schema))",
+                            Map.of("what", "dev.ratelimit." + what, "schema", schema),
+                            Boolean.class));
+            if (free) {
+                work.run();
+            }
+            return free;
+        });
+    }
+
+    @Override
+    DatabaseProduct product() {
+        return DatabaseProduct.POSTGRESQL;
+    }
+}

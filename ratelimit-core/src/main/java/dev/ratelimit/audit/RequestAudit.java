@@ -1,0 +1,164 @@
+package dev.ratelimit.audit;
+
+import dev.ratelimit.DecisionListener;
+import dev.ratelimit.LimitDecision;
+import dev.ratelimit.RequestRecord;
+import dev.ratelimit.support.DaemonThreads;
+import dev.ratelimit.support.OncePerMinute;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.YearMonth;
+import java.time.ZoneOffset;
+import java.util.UUID;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes the audit trail and the totals of this instance, on a thread and a connection of its own. The thread of a request only
+ * adds to memory, which is bounded. Safe for use by many threads.
+ */
+public final class RequestAudit implements DecisionListener, AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(RequestAudit.class);
+
+    private static final int WRITES_PER_TOTALS = 5;
+    private static final Duration PREPARE_EVERY = Duration.ofHours(1);
+    private static final Duration SUM_EVERY = Duration.ofMinutes(5);
+    private static final Duration LONGEST_CLOSE = Duration.ofSeconds(5);
+
+    private final AuditDatabase database;
+    private final InstantSource clock;
+    private final AuditTrail trail;
+    private final Rollups rollups;
+    private final TotalsSums sums;
+    private final OncePerMinute failures = new OncePerMinute();
+    private final ScheduledExecutorService writer =
+            Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("ratelimit-audit"));
+
+    private int writes;
+    private Instant preparedAt = Instant.MIN;
+    private Instant summedAt = Instant.MIN;
+
+    /**
+     * @param clock of the rows
+     * @param caches the caches of the limiter
+     */
+    public RequestAudit(AuditDatabase database, AuditSettings settings, InstantSource clock, CacheUse caches) {
+        this.database = database;
+        this.clock = clock;
+        this.trail = new AuditTrail(settings, clock);
+        // Another start of this instance has other totals of the same minute: it must not replace ours.
+        String start = settings.origin().server() + "/" + UUID.randomUUID();
+        this.rollups = new Rollups(settings, start, clock, caches);
+        this.sums = new TotalsSums(database);
+        long interval = settings.interval().toMillis();
+        ScheduledFuture<?> unused =
+                writer.scheduleWithFixedDelay(this::writeOnSchedule, interval, interval, TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    public void recorded(RequestRecord request) {
+        trail.recorded(request);
+        rollups.recorded(request);
+    }
+
+    @Override
+    public void trialDecided(LimitDecision decision, @Nullable String rule) {
+        rollups.trialDecided(decision, rule);
+    }
+
+    /** An exception that escapes would end the schedule. */
+    private void writeOnSchedule() {
+        try {
+            write(++writes % WRITES_PER_TOTALS == 0);
+        } catch (RuntimeException | Error e) {
+            if (failures.mayTell("write")) {
+                log.warn("Could not write the audit trail; trying again: {}", e.getMessage(), e);
+            }
+        }
+    }
+
+    private synchronized void write(boolean totals) {
+        Instant now = clock.instant();
+        if (isDue(preparedAt, PREPARE_EVERY, now)) {
+            YearMonth month = YearMonth.from(now.atZone(ZoneOffset.UTC));
+            database.prepare(month);
+            database.prepare(month.plusMonths(1));
+            preparedAt = now;
+        }
+        trail.write(database);
+        if (totals) {
+            rollups.write(database);
+            if (isDue(summedAt, SUM_EVERY, now)) {
+                sums.run(now);
+                summedAt = now;
+            }
+        }
+    }
+
+    /** Also if the clock was set back. */
+    private static boolean isDue(Instant last, Duration interval, Instant now) {
+        return last.isAfter(now) || last.isBefore(now.minus(interval));
+    }
+
+    /** Writes everything now, and sums it up. */
+    public void flush() {
+        summedAt = Instant.MIN;
+        write(true);
+    }
+
+    /** Reads what all instances have written. */
+    public Reports reports() {
+        return new StoredReports(database);
+    }
+
+    /** The number of rows of the audit trail that wait to be written. */
+    public long waiting() {
+        return trail.waiting();
+    }
+
+    /** The number of allowed requests that were not written to the audit trail, since too many rows were waiting. */
+    public long dropped() {
+        return trail.dropped();
+    }
+
+    /** The number of denials that were written without their sender, since too many rows were waiting. */
+    public long merged() {
+        return trail.merged();
+    }
+
+    /** The number of minutes whose totals are incomplete, since the database was unavailable for more than an hour. */
+    public long droppedMinutes() {
+        return rollups.droppedMinutes();
+    }
+
+    /** Writes the rest, for at most five seconds. */
+    @Override
+    public void close() {
+        ScheduledFuture<?> unused = writer.schedule(this::writeRest, 0, TimeUnit.MILLISECONDS);
+        writer.shutdown();
+        try {
+            if (!writer.awaitTermination(LONGEST_CLOSE.toMillis(), TimeUnit.MILLISECONDS)) {
+                log.warn("Could not write the rest of the audit trail within {} s", LONGEST_CLOSE.toSeconds());
+                writer.shutdownNow();
+            }
+        } catch (InterruptedException e) {
+            writer.shutdownNow();
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void writeRest() {
+        try {
+            write(true);
+        } catch (RuntimeException e) {
+            log.warn("Could not write the rest of the audit trail: {}", e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,16 @@
+package dev.ratelimit.audit;
+
+/**
+ * The key of totals within a period.
+ *
+ * @param limit the name of a limit; empty for whole requests
+ * @param subject the text of a subject; empty for all without a row of their own
+ * @param endpoint the pattern of a handler; empty if none was reached
+ */
+record TotalsKey(String limit, String subject, String endpoint) {
+
+    /** Of the subjects that have no row of their own. */
+    TotalsKey ofOthers() {
+        return subject.isEmpty() ? this : new TotalsKey(limit, "", endpoint);
+    }
+}

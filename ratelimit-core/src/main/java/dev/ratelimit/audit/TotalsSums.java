@@ -1,0 +1,127 @@
+package dev.ratelimit.audit;
+
+import dev.ratelimit.audit.Reports.Granularity;
+import dev.ratelimit.audit.Reports.Totals;
+import dev.ratelimit.support.Micros;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Sums minutes to hours, and hours to days, over all instances. Each run computes the latest periods anew and replaces their
+ * rows: so it does not matter how often it runs, nor whether a minute was written late.
+ */
+final class TotalsSums {
+
+    /** Longer than an instance keeps minutes that it could not write. */
+    private static final Duration LATE_MINUTES = Duration.ofHours(2);
+
+    /** If nothing ran for longer, the sums before are lost. */
+    private static final Duration LONGEST_GAP = Duration.ofDays(31);
+
+    private static final int ROWS_AT_ONCE = 1_000;
+
+    private final AuditDatabase database;
+
+    TotalsSums(AuditDatabase database) {
+        this.database = database;
+    }
+
+    /**
+     * Brings hours and days up to date, unless another instance does.
+     *
+     * @return whether it did
+     */
+    boolean run(Instant now) {
+        return database.runAlone("sums", () -> {
+            sum(Granularity.MINUTE, Granularity.HOUR, now);
+            sum(Granularity.HOUR, Granularity.DAY, now);
+        });
+    }
+
+    private void sum(Granularity parts, Granularity whole, Instant now) {
+        long nowMicros = Micros.of(now);
+        long from = whole.startMicros(Math.min(
+                Micros.of(now.minus(LATE_MINUTES)), Math.max(latest(whole), Micros.of(now.minus(LONGEST_GAP)))));
+        for (long start = from; start <= nowMicros; start += Micros.of(whole.length())) {
+            List<TotalsRow> sums = sums(parts, whole, start);
+            for (int i = 0; i < sums.size(); i += ROWS_AT_ONCE) {
+                database.setTotals(sums.subList(i, Math.min(sums.size(), i + ROWS_AT_ONCE)));
+            }
+        }
+    }
+
+    /** The start of the latest period with sums, or zero. */
+    private long latest(Granularity whole) {
+        Long latest = database.jdbc()
+                .queryForObject(
+                        "SELECT max(" + database.micros("period_start") + ") FROM "
+                                + database.table(AuditDatabase.TOTALS) + " WHERE granularity = :granularity",
+                        Map.of("granularity", whole.keyword()),
+                        Long.class);
+        return latest == null ? 0 : latest;
+    }
+
+    /** The rows of one period. */
+    private List<TotalsRow> sums(Granularity parts, Granularity whole, long start) {
+        record Key(TotalsKey key, String region) {}
+
+        Map<Key, Tally> tallies = new LinkedHashMap<>();
+        Map<Key, Latencies> latencies = new LinkedHashMap<>();
+        database.jdbc()
+                .query(
+                        "SELECT resource, user_id, endpoint, region, allowed, throttled, blocked, exempt, failed, cache_hits,"
+                                + " cache_misses, " + database.micros("last_request_at")
+                                + " AS last_micros, latency FROM "
+                                + database.table(AuditDatabase.TOTALS)
+                                + " WHERE granularity = :granularity AND period_start >= " + database.moment(":from")
+                                + " AND period_start < " + database.moment(":until"),
+                        Map.of(
+                                "granularity",
+                                parts.keyword(),
+                                "from",
+                                start,
+                                "until",
+                                start + Micros.of(whole.length())),
+                        row -> {
+                            Key key = new Key(
+                                    new TotalsKey(
+                                            row.getString("resource"),
+                                            row.getString("user_id"),
+                                            row.getString("endpoint")),
+                                    row.getString("region"));
+                            tallies.computeIfAbsent(key, absent -> new Tally()).add(tally(row));
+                            byte[] stored = row.getBytes("latency");
+                            if (stored != null) {
+                                latencies
+                                        .computeIfAbsent(key, absent -> Latencies.ofPeriod())
+                                        .add(stored);
+                            }
+                        });
+        List<TotalsRow> rows = new ArrayList<>();
+        tallies.forEach((key, tally) ->
+                rows.add(new TotalsRow(start, whole, key.key, key.region, "", tally, latencies.get(key))));
+        return rows;
+    }
+
+    private static Tally tally(ResultSet row) throws SQLException {
+        Tally tally = Tally.of(totals(row), row.getLong("last_micros"));
+        tally.addCache(row.getLong("cache_hits"), row.getLong("cache_misses"), 0);
+        return tally;
+    }
+
+    /** The counts of a row. */
+    static Totals totals(ResultSet row) throws SQLException {
+        long allowed = row.getLong("allowed");
+        long throttled = row.getLong("throttled");
+        long blocked = row.getLong("blocked");
+        long exempt = row.getLong("exempt");
+        long failed = row.getLong("failed");
+        return new Totals(allowed + throttled + blocked + exempt + failed, allowed, throttled, blocked, exempt, failed);
+    }
+}

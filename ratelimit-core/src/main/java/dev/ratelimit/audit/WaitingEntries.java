@@ -1,0 +1,96 @@
+package dev.ratelimit.audit;
+
+import dev.ratelimit.audit.AuditEntry.Cause;
+import dev.ratelimit.audit.AuditEntry.Origin;
+import dev.ratelimit.audit.AuditEntry.What;
+import dev.ratelimit.audit.AuditEntry.Who;
+import dev.ratelimit.support.Micros;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+
+/** Rows of the audit trail that wait to be written. Not safe for use by many threads. */
+final class WaitingEntries {
+
+    /** The part of a row in which equal denials are equal. */
+    record Kind(AuditDecision decision, Who who, What what, Cause cause) {
+
+        /** The same for any sender and request. There are few of them: one for each decision, rule and limit. */
+        Kind withoutSender() {
+            return new Kind(decision, Who.NOBODY, What.NO_EXCHANGE, cause.withoutSubject());
+        }
+
+        /** Equal denials may tell the client to wait for another time, and have left another count. */
+        Kind withoutNumbers() {
+            return new Kind(decision, who, what, cause.withoutNumbers());
+        }
+    }
+
+    private static final class Waiting {
+        private final Kind kind;
+        private final long atMicros;
+        private long requests;
+        private long latencyMicros;
+
+        private Waiting(Kind kind, long atMicros) {
+            this.kind = kind;
+            this.atMicros = atMicros;
+        }
+
+        private void add(long micros) {
+            requests++;
+            latencyMicros = Math.max(latencyMicros, micros);
+        }
+
+        private AuditEntry entry(Origin origin) {
+            return new AuditEntry(
+                    UUID.randomUUID(),
+                    Micros.toInstant(atMicros),
+                    kind.decision,
+                    requests,
+                    kind.who,
+                    kind.what,
+                    kind.cause,
+                    Micros.toDuration(latencyMicros),
+                    origin);
+        }
+    }
+
+    private final Map<Kind, Waiting> denials = new HashMap<>();
+    private final List<Waiting> rows = new ArrayList<>();
+
+    /** Adds a row. */
+    void add(Kind kind, long atMicros, long latencyMicros) {
+        Waiting row = new Waiting(kind, atMicros);
+        row.add(latencyMicros);
+        rows.add(row);
+    }
+
+    /**
+     * Adds a request to the row of its kind, or a row if there is none.
+     *
+     * @return whether it is in a row with others
+     */
+    boolean merge(Kind kind, long atMicros, long latencyMicros) {
+        Kind equal = kind.withoutNumbers();
+        Waiting row = denials.get(equal);
+        boolean known = row != null;
+        if (row == null) {
+            row = new Waiting(kind, atMicros);
+            denials.put(equal, row);
+            rows.add(row);
+        }
+        row.add(latencyMicros);
+        return known;
+    }
+
+    int size() {
+        return rows.size();
+    }
+
+    void moveTo(List<AuditEntry> entries, Origin origin) {
+        rows.forEach(row -> entries.add(row.entry(origin)));
+    }
+}
