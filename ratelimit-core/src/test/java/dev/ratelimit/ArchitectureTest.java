@@ -87,6 +87,7 @@ class ArchitectureTest {
             Map.entry(
                     AUDIT,
                     List.of(
+                            SETTING,
                             ROOT,
                             JDBC,
                             SQLITE,

@@ -1,6 +1,6 @@
 package dev.ratelimit.audit;
 
-import dev.ratelimit.InvalidSettingException;
+import dev.ratelimit.setting.InvalidSettingException;
 import java.time.Duration;
 
 /**

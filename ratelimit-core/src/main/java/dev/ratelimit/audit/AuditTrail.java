@@ -84,7 +84,7 @@ final class AuditTrail implements DecisionListener {
             int rows = part.size();
             if (!decision.isNoteworthy()) {
                 part.add(kind, atMicros, latencyMicros);
-            } else if (part.merge(full ? kind.withoutSender() : kind, atMicros, latencyMicros) && full) {
+            } else if (part.merge(kind, full, atMicros, latencyMicros)) {
                 merged.increment();
             }
             if (part.size() > rows) {

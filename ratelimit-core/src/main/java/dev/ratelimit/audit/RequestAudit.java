@@ -108,7 +108,7 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
     }
 
     /** Writes everything now, and sums it up. */
-    public void flush() {
+    public synchronized void flush() {
         summedAt = Instant.MIN;
         write(true);
     }

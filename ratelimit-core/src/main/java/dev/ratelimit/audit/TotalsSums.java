@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sums minutes to hours, and hours to days, over all instances. Each run computes the latest periods anew and replaces their
@@ -46,8 +47,13 @@ final class TotalsSums {
 
     private void sum(Granularity parts, Granularity whole, Instant now) {
         long nowMicros = Micros.of(now);
-        long from = whole.startMicros(Math.min(
-                Micros.of(now.minus(LATE_MINUTES)), Math.max(latest(whole), Micros.of(now.minus(LONGEST_GAP)))));
+        Long last = start("max", whole);
+        Long first = last == null ? start("min", parts) : last;
+        if (first == null) {
+            return;
+        }
+        long from = whole.startMicros(
+                Math.min(Micros.of(now.minus(LATE_MINUTES)), Math.max(first, Micros.of(now.minus(LONGEST_GAP)))));
         for (long start = from; start <= nowMicros; start += Micros.of(whole.length())) {
             List<TotalsRow> sums = sums(parts, whole, start);
             for (int i = 0; i < sums.size(); i += ROWS_AT_ONCE) {
@@ -56,15 +62,14 @@ final class TotalsSums {
         }
     }
 
-    /** The start of the latest period with sums, or zero. */
-    private long latest(Granularity whole) {
-        Long latest = database.jdbc()
+    /** The start of the first or last period with totals, or {@code null}. */
+    private @Nullable Long start(String aggregate, Granularity granularity) {
+        return database.jdbc()
                 .queryForObject(
-                        "SELECT max(" + database.micros("period_start") + ") FROM "
+                        "SELECT " + aggregate + "(" + database.micros("period_start") + ") FROM "
                                 + database.table(AuditDatabase.TOTALS) + " WHERE granularity = :granularity",
-                        Map.of("granularity", whole.keyword()),
+                        Map.of("granularity", granularity.keyword()),
                         Long.class);
-        return latest == null ? 0 : latest;
     }
 
     /** The rows of one period. */

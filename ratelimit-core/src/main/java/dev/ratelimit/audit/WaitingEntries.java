@@ -69,21 +69,24 @@ final class WaitingEntries {
     }
 
     /**
-     * Adds a request to the row of its kind, or a row if there is none.
+     * Adds a denial to the row of its kind, or a row if there is none.
      *
-     * @return whether it is in a row with others
+     * @param full whether no row may be added, except one without a sender
+     * @return whether the sender is in no row because of that
      */
-    boolean merge(Kind kind, long atMicros, long latencyMicros) {
-        Kind equal = kind.withoutNumbers();
-        Waiting row = denials.get(equal);
-        boolean known = row != null;
+    boolean merge(Kind kind, boolean full, long atMicros, long latencyMicros) {
+        Waiting row = denials.get(kind.withoutNumbers());
+        boolean anonymous = row == null && full;
         if (row == null) {
-            row = new Waiting(kind, atMicros);
-            denials.put(equal, row);
-            rows.add(row);
+            Kind added = full ? kind.withoutSender() : kind;
+            row = denials.computeIfAbsent(added.withoutNumbers(), absent -> {
+                Waiting first = new Waiting(added, atMicros);
+                rows.add(first);
+                return first;
+            });
         }
         row.add(latencyMicros);
-        return known;
+        return anonymous;
     }
 
     int size() {

@@ -1,0 +1,390 @@
+package dev.ratelimit.audit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ratelimit.Outcome;
+import dev.ratelimit.Subject;
+import dev.ratelimit.audit.AuditEntry.Origin;
+import dev.ratelimit.audit.Reports.Granularity;
+import dev.ratelimit.audit.Reports.Period;
+import dev.ratelimit.audit.Reports.SubjectTotals;
+import dev.ratelimit.audit.Reports.Totals;
+import dev.ratelimit.testing.SettableClock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.assertj.core.groups.Tuple;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.dao.DataAccessException;
+
+/** The audit trail, totals and reports, on any database. */
+abstract class AuditContract {
+
+    private static final Origin ORIGIN = new Origin("server-1", "eu");
+
+    private final SettableClock clock = new SettableClock();
+    private final List<RequestAudit> opened = new ArrayList<>();
+
+    private AuditTestDatabase database;
+    private RequestAudit audit;
+
+    abstract AuditTestDatabase create();
+
+    @BeforeEach
+    void open() {
+        database = create();
+        audit = instance(settings(AuditMode.DENIED, 10_000));
+    }
+
+    @AfterEach
+    void close() {
+        opened.forEach(RequestAudit::close);
+    }
+
+    private static AuditSettings settings(AuditMode mode, int capacity) {
+        return new AuditSettings(mode, 0.5, ORIGIN, capacity, 2, Duration.ofMinutes(1));
+    }
+
+    private RequestAudit instance(AuditSettings settings) {
+        RequestAudit one = new RequestAudit(database.open(), settings, clock, CacheUse.NONE);
+        opened.add(one);
+        return one;
+    }
+
+    private List<AuditEntry> entries() {
+        audit.flush();
+        return audit.reports().entries(AuditQuery.since(Instant.EPOCH, 1_000));
+    }
+
+    @Test
+    void denialIsWrittenWithEverythingThatIsKnownOfIt() {
+        audit.recorded(TestRequests.throttled("alice", "api"));
+
+        AuditEntry entry = entries().get(0);
+
+        assertThat(entry.at()).isEqualTo(clock.instant());
+        assertThat(entry.decision()).isEqualTo(AuditDecision.THROTTLED);
+        assertThat(entry.requests()).isEqualTo(1);
+        assertThat(entry.who()).isEqualTo(new AuditEntry.Who("alice", "key-1", "192.0.2.1"));
+        assertThat(entry.what()).isEqualTo(new AuditEntry.What("GET", "/api/7", 429));
+        assertThat(entry.cause())
+                .isEqualTo(new AuditEntry.Cause(
+                        "rule-of-api", 3, "api", "user:alice", 10, 10, Duration.ofSeconds(42), false));
+        assertThat(entry.latency()).isEqualTo(Duration.ofNanos(250_000));
+        assertThat(entry.origin()).isEqualTo(ORIGIN);
+    }
+
+    @Test
+    void everyOutcomeThatIsNotAllowedIsWritten() {
+        audit.recorded(TestRequests.allowed("alice", "api"));
+        audit.recorded(TestRequests.undecided(Outcome.EXEMPT, true, "boss", "192.0.2.2"));
+        audit.recorded(TestRequests.undecided(Outcome.BLOCKED, false, "bob", "192.0.2.3"));
+        audit.recorded(TestRequests.undecided(Outcome.UNKNOWN_API_KEY, false, null, "192.0.2.4"));
+        audit.recorded(TestRequests.failed("carol", "api", true));
+        audit.recorded(TestRequests.failed("carol", "api", false));
+
+        assertThat(entries())
+                .extracting(AuditEntry::decision)
+                .containsExactlyInAnyOrder(
+                        AuditDecision.BLOCKED,
+                        AuditDecision.UNKNOWN_API_KEY,
+                        AuditDecision.FAILED_OPEN,
+                        AuditDecision.FAILED_CLOSED);
+        assertThat(audit.reports().entries(AuditQuery.since(Instant.EPOCH, 10).ofUser("bob")))
+                .singleElement()
+                .satisfies(entry -> assertThat(entry.cause().rule()).isEqualTo("gate-rule"));
+    }
+
+    @Test
+    void modeChoosesTheRequests() {
+        RequestAudit all = instance(settings(AuditMode.ALL, 10_000));
+        RequestAudit off = instance(settings(AuditMode.OFF, 10_000));
+        RequestAudit sampled = instance(settings(AuditMode.SAMPLED, 10_000));
+        for (int i = 0; i < 400; i++) {
+            all.recorded(TestRequests.allowed("all" + i, "api"));
+            off.recorded(TestRequests.throttled("off" + i, "api"));
+            sampled.recorded(TestRequests.allowed("sampled" + i, "api"));
+        }
+        List.of(all, off, sampled).forEach(RequestAudit::flush);
+
+        assertThat(of("all")).isEqualTo(400);
+        assertThat(of("off")).isZero();
+        assertThat(of("sampled")).isBetween(100L, 300L);
+    }
+
+    private long of(String prefix) {
+        return database.number("SELECT count(*) FROM %srate_limit_audit_logs WHERE user_id LIKE '" + prefix + "%'");
+    }
+
+    @Test
+    void equalDenialsOfAMomentAreOneRow() {
+        for (int i = 0; i < 500; i++) {
+            audit.recorded(TestRequests.throttled("alice", "api"));
+        }
+        audit.recorded(TestRequests.throttled("bob", "api"));
+
+        // One row for each stripe of threads at most, and this is one thread.
+        assertThat(entries())
+                .extracting(entry -> entry.who().user() + " " + entry.requests())
+                .containsExactlyInAnyOrder("alice 500", "bob 1");
+    }
+
+    @Test
+    void ifTooManyWaitDenialsAreMergedAndAllowedOnesDroppedAndCounted() {
+        RequestAudit small = instance(settings(AuditMode.ALL, 100));
+        for (int i = 0; i < 300; i++) {
+            small.recorded(TestRequests.throttled("user" + i, "api"));
+        }
+        for (int i = 0; i < 50; i++) {
+            small.recorded(TestRequests.allowed("user" + i, "api"));
+        }
+        assertThat(small.waiting()).isLessThanOrEqualTo(101);
+        assertThat(small.dropped()).isEqualTo(50);
+        assertThat(small.merged()).isEqualTo(200);
+
+        small.flush();
+
+        assertThat(small.waiting()).isZero();
+        assertThat(database.number("SELECT sum(requests) FROM %srate_limit_audit_logs"))
+                .isEqualTo(300);
+        assertThat(database.count("rate_limit_audit_logs")).isEqualTo(101);
+        assertThat(database.number("SELECT requests FROM %srate_limit_audit_logs WHERE user_id IS NULL"))
+                .isEqualTo(200);
+    }
+
+    @Test
+    void rowThatIsWrittenTwiceIsStoredOnce() {
+        audit.recorded(TestRequests.throttled("alice", "api"));
+        List<AuditEntry> entries = entries();
+
+        database.open().add(entries);
+        database.open().add(entries);
+
+        assertThat(database.count("rate_limit_audit_logs")).isEqualTo(1);
+    }
+
+    @Test
+    void nothingIsLostOrWrittenTwiceIfTheDatabaseFails() {
+        audit.flush();
+        database.execute("ALTER TABLE %srate_limit_audit_logs RENAME TO hidden_logs");
+        audit.recorded(TestRequests.throttled("alice", "api"));
+        assertThatThrownBy(audit::flush).isInstanceOf(DataAccessException.class);
+        audit.recorded(TestRequests.throttled("bob", "api"));
+        assertThatThrownBy(audit::flush).isInstanceOf(DataAccessException.class);
+        database.execute("ALTER TABLE %shidden_logs RENAME TO rate_limit_audit_logs");
+
+        audit.flush();
+        audit.flush();
+
+        assertThat(entries()).extracting(entry -> entry.who().user()).containsExactlyInAnyOrder("alice", "bob");
+        assertThat(total("")).isEqualTo(2);
+    }
+
+    private long total(String limit) {
+        return database.number("SELECT coalesce(sum(total), 0) FROM %srate_limit_metrics"
+                + " WHERE granularity = 'minute' AND resource = '" + limit + "'");
+    }
+
+    @Test
+    void totalsCountEveryRequestOnceAndOnceForEachLimit() {
+        for (int i = 0; i < 7; i++) {
+            audit.recorded(TestRequests.allowed("alice", "api"));
+        }
+        audit.recorded(TestRequests.throttled("alice", "api"));
+        audit.recorded(TestRequests.throttled("bob", "login"));
+        audit.recorded(TestRequests.undecided(Outcome.EXEMPT, true, "boss", "192.0.2.2"));
+        audit.recorded(TestRequests.undecided(Outcome.BLOCKED, false, null, "192.0.2.3"));
+        audit.recorded(TestRequests.failed("carol", "api", true));
+        audit.flush();
+
+        Reports reports = audit.reports();
+        assertThat(reports.timeline(null, Granularity.MINUTE, clock.instant(), later(60)))
+                .extracting(Period::start, Period::totals)
+                .containsExactly(tuple(clock.instant(), new Totals(12, 7, 2, 1, 1, 1)));
+        assertThat(reports.timeline("api", Granularity.MINUTE, clock.instant(), later(60)))
+                .extracting(Period::totals)
+                .containsExactly(new Totals(9, 7, 1, 0, 0, 1));
+        assertThat(reports.mostDenied(clock.instant(), 10))
+                .extracting(SubjectTotals::subject, SubjectTotals::limit)
+                .containsExactlyInAnyOrder(
+                        tuple("user:alice", "api"),
+                        tuple("user:bob", "login"),
+                        tuple(Subject.ip("192.0.2.3").text(), ""));
+    }
+
+    private static Tuple tuple(Object... values) {
+        return Tuple.tuple(values);
+    }
+
+    private Instant later(long seconds) {
+        return clock.instant().plusSeconds(seconds);
+    }
+
+    @Test
+    void totalsThatAreWrittenAgainReplaceTheEarlierOnes() {
+        for (int second = 0; second < 60; second += 10) {
+            audit.recorded(TestRequests.allowed("alice", "api"));
+            audit.flush();
+            audit.flush();
+            clock.move(Duration.ofSeconds(10));
+        }
+        audit.recorded(TestRequests.allowed("alice", "api"));
+        audit.flush();
+
+        assertThat(total("api")).isEqualTo(7);
+        assertThat(database.query("SELECT total FROM %srate_limit_metrics WHERE granularity = 'minute'"
+                        + " AND resource = 'api' ORDER BY period_start"))
+                .extracting(row -> ((Number) row.get("total")).longValue())
+                .containsExactly(6L, 1L);
+    }
+
+    @Test
+    void clockThatIsSetBackReplacesNoTotals() {
+        audit.recorded(TestRequests.allowed("alice", "api"));
+        clock.move(Duration.ofMinutes(2));
+        audit.flush();
+        clock.move(Duration.ofMinutes(-2));
+        audit.recorded(TestRequests.allowed("alice", "api"));
+        audit.flush();
+        audit.flush();
+
+        assertThat(total("api")).isEqualTo(2);
+    }
+
+    @Test
+    void onlyDeniedAndBusiestSubjectsHaveTotalsOfTheirOwn() {
+        for (int i = 0; i < 50; i++) {
+            for (int requests = 0; requests <= i; requests++) {
+                audit.recorded(TestRequests.allowed("user" + i, "api"));
+            }
+            if (i % 20 == 0) {
+                audit.flush();
+            }
+        }
+        audit.recorded(TestRequests.throttled("attacker", "api"));
+        audit.flush();
+
+        assertThat(total("api")).isEqualTo(50 * 51 / 2 + 1);
+        assertThat(audit.reports().busiest(clock.instant(), 100))
+                .extracting(SubjectTotals::subject)
+                .hasSizeLessThanOrEqualTo(3)
+                .contains("user:attacker");
+    }
+
+    @Test
+    void hoursAndDaysAreSumsOverAllInstances() {
+        RequestAudit other = instance(settings(AuditMode.DENIED, 10_000));
+        for (int minute = 0; minute < 150; minute++) {
+            audit.recorded(TestRequests.allowed("alice", "api"));
+            other.recorded(minute % 3 == 0 ? TestRequests.throttled("bob", "api") : TestRequests.allowed("bob", "api"));
+            clock.move(Duration.ofMinutes(1));
+            if (minute % 10 == 0) {
+                audit.flush();
+                other.flush();
+            }
+        }
+        other.flush();
+        audit.flush();
+
+        Instant day = clock.instant().truncatedTo(ChronoUnit.DAYS);
+        assertThat(audit.reports().timeline("api", Granularity.HOUR, day, later(0)))
+                .extracting(Period::totals)
+                .containsExactly(
+                        new Totals(120, 100, 20, 0, 0, 0),
+                        new Totals(120, 100, 20, 0, 0, 0),
+                        new Totals(60, 50, 10, 0, 0, 0));
+        assertThat(audit.reports().timeline(null, Granularity.DAY, day, later(0)))
+                .singleElement()
+                .satisfies(period -> {
+                    assertThat(period.totals()).isEqualTo(new Totals(300, 250, 50, 0, 0, 0));
+                    assertThat(period.decisionTime().p99().toNanos()).isBetween(240_000L, 260_000L);
+                });
+    }
+
+    @Test
+    void rowsOfEveryMonthHaveAPlace() {
+        for (String moment : List.of(
+                "2026-11-30T23:59:59.999999Z",
+                "2026-12-31T23:59:59Z",
+                "2027-01-01T00:00:00Z",
+                "2028-02-29T12:00:00Z",
+                "2028-03-01T00:00:00Z")) {
+            clock.set(Instant.parse(moment));
+            audit.recorded(TestRequests.throttled("alice", "api"));
+            audit.flush();
+        }
+
+        assertThat(entries())
+                .extracting(AuditEntry::at)
+                .containsExactly(
+                        Instant.parse("2028-03-01T00:00:00Z"),
+                        Instant.parse("2028-02-29T12:00:00Z"),
+                        Instant.parse("2027-01-01T00:00:00Z"),
+                        Instant.parse("2026-12-31T23:59:59Z"),
+                        Instant.parse("2026-11-30T23:59:59.999999Z"));
+        assertThat(total("api")).isEqualTo(5);
+    }
+
+    @Test
+    void viewsAnswerTheSameAsReports() {
+        clock.set(Instant.now().minusSeconds(90).truncatedTo(ChronoUnit.MINUTES));
+        for (int i = 0; i < 5; i++) {
+            audit.recorded(TestRequests.allowed("alice", "api"));
+        }
+        audit.recorded(TestRequests.throttled("alice", "api"));
+        audit.recorded(TestRequests.throttled("bob", "api"));
+        audit.recorded(TestRequests.throttled("bob", "api"));
+        audit.flush();
+        Reports reports = audit.reports();
+        Instant since = clock.instant().minus(Duration.ofMinutes(30));
+
+        Map<String, Object> status =
+                database.query("SELECT * FROM %srate_limit_status").get(0);
+        assertThat(status.get("user_id")).isEqualTo("user:alice");
+        assertThat(((Number) status.get("requests")).longValue()).isEqualTo(6);
+        assertThat(String.valueOf(status.get("last_request_at"))).matches("\\d{4}-\\d\\d-\\d\\d .*");
+        assertThat(reports.busiest(since, 1))
+                .extracting(SubjectTotals::subject, one -> one.totals().total(), SubjectTotals::minutes)
+                .containsExactly(tuple("user:alice", 6L, 1));
+
+        Map<String, Object> violations =
+                database.query("SELECT * FROM %srate_limit_violations").get(0);
+        assertThat(((Number) violations.get("violations")).longValue()).isEqualTo(3);
+        assertThat(((Number) violations.get("users")).longValue()).isEqualTo(2);
+        assertThat(((Number) violations.get("average_per_user")).doubleValue()).isEqualTo(1.5);
+        assertThat(reports.violations(since)).containsExactly(new Reports.Violations("api", 3, 2, 1.5));
+
+        Map<String, Object> rates =
+                database.query("SELECT * FROM %srate_limit_violation_rates").get(0);
+        assertThat(((Number) rates.get("violation_percent")).doubleValue()).isEqualTo(37.5);
+        assertThat(reports.violationRates(since)).containsExactly(new Reports.ViolationRate("api", 8, 3, 37.5));
+    }
+
+    @Test
+    void entriesAreChosenByEachPartOfAQuery() {
+        audit.recorded(TestRequests.throttled("alice", "api"));
+        audit.recorded(TestRequests.throttled("bob", "login"));
+        audit.flush();
+        AuditQuery all = AuditQuery.since(Instant.EPOCH, 10);
+
+        assertThat(users(all.ofUser("alice"))).containsExactly("alice");
+        assertThat(users(all.ofSubject("user:bob"))).containsExactly("bob");
+        assertThat(users(all.ofLimit("login"))).containsExactly("bob");
+        assertThat(users(all.ofAddress("192.0.2.9"))).isEmpty();
+        assertThat(users(all.decided(AuditDecision.BLOCKED))).isEmpty();
+        assertThat(users(AuditQuery.since(later(1), 10))).isEmpty();
+        assertThatThrownBy(() -> AuditQuery.since(Instant.EPOCH, 1_001)).hasMessageContaining("from 1 to 1000");
+    }
+
+    private List<String> users(AuditQuery query) {
+        return audit.reports().entries(query).stream()
+                .map(entry -> entry.who().user())
+                .toList();
+    }
+}

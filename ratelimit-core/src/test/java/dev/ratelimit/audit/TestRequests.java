@@ -1,0 +1,86 @@
+package dev.ratelimit.audit;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitDecision;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.Outcome;
+import dev.ratelimit.RequestRecord;
+import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.FixedWindow;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+
+/** Records of requests, as the gate makes them. */
+final class TestRequests {
+
+    private static final Instant AT = Instant.parse("2026-11-18T10:00:00Z");
+
+    private TestRequests() {}
+
+    static RequestRecord allowed(String user, String limit) {
+        return of(user, "192.0.2.1", limit, Outcome.ALLOWED, 200, "/api/{id}");
+    }
+
+    static RequestRecord throttled(String user, String limit) {
+        return of(user, "192.0.2.1", limit, Outcome.THROTTLED, 429, null);
+    }
+
+    static RequestRecord of(String user, String address, String limit, Outcome outcome, int status, String endpoint) {
+        Subject subject = Subject.user(user);
+        Limit asked = Limit.named(limit)
+                .algorithm(new FixedWindow(10, Duration.ofMinutes(1)))
+                .build();
+        boolean allowed = outcome == Outcome.ALLOWED;
+        LimitDecision one = new LimitDecision(
+                subject,
+                asked,
+                "rule-of-" + limit,
+                outcome,
+                allowed ? 4 : 0,
+                0,
+                allowed ? Duration.ZERO : Duration.ofSeconds(42),
+                null,
+                false);
+        Decision decision = Decision.of(0, List.of(one), Duration.ZERO, null);
+        return new RequestRecord(
+                outcome,
+                allowed,
+                allowed ? null : "rule-of-" + limit,
+                allowed ? null : 3,
+                List.of(new RequestRecord.Asked(LimitRequest.of(subject, asked), decision, Duration.ofNanos(250_000))),
+                new RequestRecord.Exchange("GET", "/api/7", endpoint, status, address, user, "key-1", "free"),
+                AT,
+                Duration.ofNanos(250_000));
+    }
+
+    /** Without a limit: by a rule or an account, or since it is exempt. */
+    static RequestRecord undecided(Outcome outcome, boolean allowed, String user, String address) {
+        return new RequestRecord(
+                outcome,
+                allowed,
+                allowed ? null : "gate-rule",
+                null,
+                List.of(),
+                new RequestRecord.Exchange("POST", "/pay", null, allowed ? 200 : 403, address, user, null, null),
+                AT,
+                Duration.ZERO);
+    }
+
+    /** The store did not decide. */
+    static RequestRecord failed(String user, String limit, boolean open) {
+        LimitRequest request = LimitRequest.of(Subject.user(user), limit);
+        Decision decision = new Decision(
+                Outcome.FAILED, open, 0, List.of(), Duration.ofSeconds(1), new IllegalStateException("down"));
+        return new RequestRecord(
+                Outcome.FAILED,
+                open,
+                null,
+                null,
+                List.of(new RequestRecord.Asked(request, decision, Duration.ofMillis(100))),
+                new RequestRecord.Exchange("GET", "/api/7", null, open ? 200 : 503, "192.0.2.1", user, null, null),
+                AT,
+                Duration.ofMillis(100));
+    }
+}
