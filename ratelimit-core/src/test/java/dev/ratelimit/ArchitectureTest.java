@@ -214,9 +214,9 @@ class ArchitectureTest {
                             && !type.getSimpleName().equals("CountingAlgorithm")));
 
     @ArchTest
-    static final ArchRule onlyStoresSchemaAndDataSpeakSql = noClasses()
+    static final ArchRule onlyStoresSchemaDataAndAuditSpeakSql = noClasses()
             .that()
-            .resideOutsideOfPackages(JDBC, SQLITE, POSTGRESQL, SCHEMA, DATA)
+            .resideOutsideOfPackages(JDBC, SQLITE, POSTGRESQL, SCHEMA, DATA, AUDIT)
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("java.sql", "javax.sql");

@@ -38,7 +38,7 @@ class SqliteByHandTest {
     @ValueSource(
             strings = {
                 "strict",
-                "unixepoch",
+                "unixepoch(",
                 "subsec",
                 "->",
                 "returning",
