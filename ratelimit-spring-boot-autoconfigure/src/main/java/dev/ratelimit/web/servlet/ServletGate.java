@@ -17,10 +17,8 @@ import dev.ratelimit.support.Listeners;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Leads servlet requests through the gate: asks the limiter, writes the headers, and keeps the visit with the request. */
@@ -92,14 +90,14 @@ public final class ServletGate {
 
     /** Why the request may not pass on arrival, or {@code null}. */
     @Nullable
-    Rejection arrive(ServletVisit visit, HttpServletResponse response) throws InterruptedIOException {
+    Rejection arrive(ServletVisit visit, HttpServletResponse response) {
         return follow(visit.visit.arrive(), visit, response);
     }
 
     /** Why the request may not pass now that its user is known, or {@code null}. */
     @Nullable
     Rejection identify(ServletVisit visit, HttpServletRequest request, HttpServletResponse response)
-            throws InterruptedIOException, ServletPath.UnreadableException {
+            throws ServletPath.UnreadableException {
         PathReadings path = ServletPath.of(request).readings();
         Identity user = requests.identity(request);
         if (visit.isRerouted(request, path)) {
@@ -111,14 +109,15 @@ public final class ServletGate {
         return follow(visit.visit.identified(user), visit, response);
     }
 
-    private @Nullable Rejection follow(Step first, ServletVisit visit, HttpServletResponse response)
-            throws InterruptedIOException {
+    private @Nullable Rejection follow(Step first, ServletVisit visit, HttpServletResponse response) {
         Step step = first;
+        Decision last = null;
         while (step instanceof Step.Ask ask) {
             long start = System.nanoTime();
             Decision decision =
                     ask.revocable() ? visit.charged(limiter.charge(ask.limits())) : limiter.decide(ask.limits());
             step = visit.visit.answered(decision, Duration.ofNanos(System.nanoTime() - start));
+            last = decision;
             if (!visit.visit.hasUnknownKey()) {
                 rejections.headers().write(visit.visit.decisions(), response::setHeader);
             }
@@ -129,19 +128,10 @@ public final class ServletGate {
             }
             return reject.rejection();
         }
-        if (step instanceof Step.Pass pass) {
-            awaitTurn(pass.delay());
+        if (last != null) {
+            last.awaitTurn();
         }
         return null;
-    }
-
-    private static void awaitTurn(Duration delay) throws InterruptedIOException {
-        try {
-            TimeUnit.NANOSECONDS.sleep(delay.toNanos());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while a request waited for its turn");
-        }
     }
 
     /** A method with {@code @RateLimited} was decided during the request. */
