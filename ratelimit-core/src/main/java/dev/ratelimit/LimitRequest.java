@@ -87,6 +87,15 @@ public final class LimitRequest {
         return with(new Item(subject, limit.name(), limit));
     }
 
+    /**
+     * The same request, which must also have room in the given limit.
+     *
+     * @param rule the name of the rule that brought the limit in
+     */
+    public LimitRequest and(Subject subject, Limit limit, String rule) {
+        return with(new Item(subject, limit.name(), limit, null, rule));
+    }
+
     private LimitRequest with(Item added) {
         if (asks(added.subject(), added.limitName())) {
             throw new IllegalArgumentException("limit '" + added.limitName() + "' is asked twice for subject '"
@@ -106,7 +115,8 @@ public final class LimitRequest {
 
     /** Whether the limit of that name is asked for the subject. */
     public boolean asks(Subject subject, String limitName) {
-        for (Item item : items) {
+        for (int i = 0; i < items.size(); i++) {
+            Item item = items.get(i);
             if (item.subject().equals(subject) && item.limitName().equals(limitName)) {
                 return true;
             }
@@ -183,7 +193,9 @@ public final class LimitRequest {
 
     /** The same request with that failure policy, for when the store is unavailable. */
     public LimitRequest onFailure(FailurePolicy policy) {
-        return new LimitRequest(items, trials, retryAfterFloor, policy, tier, recordedByCaller);
+        return policy == onFailure
+                ? this
+                : new LimitRequest(items, trials, retryAfterFloor, policy, tier, recordedByCaller);
     }
 
     /**

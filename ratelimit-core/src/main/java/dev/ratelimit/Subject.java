@@ -20,7 +20,7 @@ public final class Subject implements Comparable<Subject> {
     /** The longest text of a subject. */
     public static final int MOST_CHARACTERS = 200;
 
-    private static final Pattern TYPE = Pattern.compile("[a-z][a-z0-9-]{0,31}");
+    private static final int MOST_CHARACTERS_OF_TYPE = 32;
 
     private static final Pattern TEXT = Pattern.compile("[a-z][a-z0-9-]{0,31}:[^\\p{Cntrl}\\p{Cs}]+");
 
@@ -73,7 +73,7 @@ public final class Subject implements Comparable<Subject> {
     }
 
     private static String part(String type, String value) {
-        if (!TYPE.matcher(type).matches()) {
+        if (!isType(type)) {
             throw new IllegalArgumentException("subject type is '" + type
                     + "'; write 1 to 32 lower-case letters, digits or '-', a letter first, such as user");
         }
@@ -83,6 +83,20 @@ public final class Subject implements Comparable<Subject> {
                     "subject '" + type + "' is empty; give it a value that tells one from another");
         }
         return type + ':' + escaped(trimmed);
+    }
+
+    private static boolean isType(String type) {
+        int length = type.length();
+        if (length == 0 || length > MOST_CHARACTERS_OF_TYPE || type.charAt(0) < 'a' || type.charAt(0) > 'z') {
+            return false;
+        }
+        for (int i = 1; i < length; i++) {
+            char c = type.charAt(i);
+            if ((c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-') {
+                return false;
+            }
+        }
+        return true;
     }
 
     private static String escaped(String value) {

@@ -111,7 +111,15 @@ class ArchitectureTest {
                             "org.springframework.http.server",
                             "org.springframework.web.util",
                             "org.springframework.web.util.pattern")),
-            Map.entry(GATE, List.of(SETTING, ROOT, CALLER, POLICY, "org.springframework.web.util.pattern")),
+            Map.entry(
+                    GATE,
+                    List.of(
+                            SETTING,
+                            ROOT,
+                            CALLER,
+                            POLICY,
+                            "org.springframework.http.server",
+                            "org.springframework.web.util.pattern")),
             Map.entry(ADMIN, List.of(SETTING, ROOT, ALGORITHM, CALLER, POLICY, GATE, LOGGING)),
             Map.entry(OPERATE, List.of(SETTING, ROOT, AUDIT, CALLER, POLICY, GATE, ADMIN, SQLITE)),
             Map.entry(

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.server.PathContainer;
 import org.springframework.web.util.pattern.PathPattern;
 import org.springframework.web.util.pattern.PathPatternParser;
 
@@ -79,11 +80,20 @@ public final class Exemptions {
             return false;
         }
         for (PathPattern pattern : patterns()) {
-            if (path.all().stream().allMatch(pattern::matches)) {
+            if (matchesAll(pattern, path.all())) {
                 return true;
             }
         }
         return false;
+    }
+
+    private static boolean matchesAll(PathPattern pattern, List<PathContainer> readings) {
+        for (PathContainer reading : readings) {
+            if (!pattern.matches(reading)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     boolean exempts(@Nullable IpAddress address) {

@@ -63,7 +63,7 @@ public final class Gate {
             InstantSource clock) {
         this.policies = policies;
         this.accounts = accounts;
-        this.blocks = new Blocks(accounts);
+        this.blocks = new Blocks(accounts, clock);
         this.exemptions = exemptions;
         this.subjects = subjects;
         this.guesses = guesses;

@@ -51,6 +51,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Visit {
 
+    /** The visit makes the record of its requests. */
+    private static final LimitRequest NO_LIMITS = LimitRequest.NONE.recordedByCaller();
+
     private final Gate gate;
     private final Mode mode;
     private final Instant at;
@@ -114,7 +117,7 @@ public final class Visit {
         }
         KeyGuesses guesses = gate.guesses;
         Subject address = addressSubject();
-        LimitRequest guess = guesses == null || address == null ? null : LimitRequest.of(address, guesses.limit());
+        LimitRequest guess = guesses == null || address == null ? null : NO_LIMITS.and(address, guesses.limit());
         Decision denied =
                 guess == null || guesses == null ? null : guesses.remembered().apply(guess);
         if (guess != null && denied != null) {
@@ -185,11 +188,12 @@ public final class Visit {
             return Step.Pass.AT_ONCE;
         }
         RuleMatch begun = match == null ? match() : match;
-        Instant now = gate.clock.instant();
-        blockedUntil = gate.blocks.blockedUntil(who.user(), apiKey, now);
-        if (blockedUntil != null
-                && reject(Rejection.blocked(Duration.between(now, blockedUntil))) instanceof Step.Reject no) {
-            return no;
+        blockedUntil = gate.blocks.blockedUntil(who.user(), apiKey);
+        if (blockedUntil != null) {
+            Duration rest = Duration.between(gate.clock.instant(), blockedUntil);
+            if (reject(Rejection.blocked(rest)) instanceof Step.Reject no) {
+                return no;
+            }
         }
         if (mode == Mode.EXPLAIN) {
             explained = policy().rules().explain(facts().with(caller()));
@@ -207,7 +211,7 @@ public final class Visit {
             return reject(Rejection.by(end));
         }
         LimitRequest limits = limitsOf(inForce, found.rules());
-        return limits == LimitRequest.NONE ? Step.Pass.AT_ONCE : ask(limits, found.rules(), mayBeGivenBack);
+        return limits == NO_LIMITS ? Step.Pass.AT_ONCE : ask(limits, found.rules(), mayBeGivenBack);
     }
 
     /**
@@ -215,7 +219,7 @@ public final class Visit {
      * for the rule of higher priority.
      */
     private LimitRequest limitsOf(Policy inForce, List<Rule> rules) {
-        LimitRequest limits = LimitRequest.NONE;
+        LimitRequest limits = NO_LIMITS;
         FailurePolicy strictest = null;
         for (Rule rule : rules) {
             for (Counted counted : countedBy(inForce, rule)) {
@@ -228,7 +232,7 @@ public final class Visit {
                             ? limits
                             : limits.trial(subject, counted.limit(), rule.name());
                 } else if (!limits.asks(subject, counted.limit().name())) {
-                    limits = limits.and(subject, counted.limit()).rule(rule.name());
+                    limits = limits.and(subject, counted.limit(), rule.name());
                     strictest = strictest == null ? rule.onFailure() : strictest.and(rule.onFailure());
                 }
             }
@@ -285,12 +289,11 @@ public final class Visit {
     }
 
     private Step ask(LimitRequest limits, List<Rule> rules, boolean mayBeGivenBack) {
-        LimitRequest recorded = limits.recordedByCaller();
-        asking = recorded;
+        asking = limits;
         askingRules = rules;
         tried.addAll(limits.trials());
         revocable |= mayBeGivenBack;
-        return new Step.Ask(recorded, mayBeGivenBack);
+        return new Step.Ask(limits, mayBeGivenBack);
     }
 
     /** The next step after the limits were asked. */
@@ -430,7 +433,11 @@ public final class Visit {
 
     /** The decisions so far, in their order. */
     public synchronized List<Decision> decisions() {
-        return asked.stream().map(Asked::decision).toList();
+        List<Decision> decisions = new ArrayList<>(asked.size());
+        for (Asked one : asked) {
+            decisions.add(one.decision());
+        }
+        return decisions;
     }
 
     /** Every rule and whether it applies, in an explained visit once the user is known. */

@@ -139,7 +139,7 @@ public final class RuleBook {
      */
     private static RuleMatch walk(List<CompiledRule> rules, RequestFacts facts, @Nullable List<WalkedRule> trace) {
         boolean callerKnown = facts.caller() != null;
-        List<Rule> matching = new ArrayList<>(4);
+        List<Rule> matching = List.of();
         List<CompiledRule> open = List.of();
         Rule end = null;
         CompiledRule last = null;
@@ -159,6 +159,7 @@ public final class RuleBook {
                     open.addAll(rules.subList(i + 1, rules.size()));
                 }
             } else if (one.rule.action().hasLimits()) {
+                matching = matching.isEmpty() ? new ArrayList<>(4) : matching;
                 matching.add(one.rule);
             } else {
                 end = one.rule;

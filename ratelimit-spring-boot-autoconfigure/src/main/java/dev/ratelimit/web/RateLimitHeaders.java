@@ -50,13 +50,15 @@ public record RateLimitHeaders(boolean legacy, boolean standard) {
 
     /** The latest answer of each limit. Limits that count without restricting are no business of the client. */
     private static List<LimitDecision> limits(List<Decision> decisions) {
-        List<LimitDecision> limits = new ArrayList<>();
+        List<LimitDecision> limits = new ArrayList<>(4);
         for (Decision decision : decisions) {
             for (LimitDecision one : decision.limits()) {
                 if (one.limit().capacity() != Limit.UNRESTRICTED) {
-                    limits.removeIf(
-                            earlier -> earlier.limit().name().equals(one.limit().name())
-                                    && earlier.subject().equals(one.subject()));
+                    if (!limits.isEmpty()) {
+                        limits.removeIf(earlier ->
+                                earlier.limit().name().equals(one.limit().name())
+                                        && earlier.subject().equals(one.subject()));
+                    }
                     limits.add(one);
                 }
             }
@@ -65,11 +67,15 @@ public record RateLimitHeaders(boolean legacy, boolean standard) {
     }
 
     private static String policies(List<LimitDecision> limits) {
-        List<String> policies = new ArrayList<>();
+        StringBuilder policies = new StringBuilder(64);
         for (LimitDecision one : limits) {
-            policies.add('"' + one.limit().name() + "\";q=" + one.limit().capacity() + ";w="
-                    + Seconds.roundedUp(one.limit().algorithm().window()));
+            policies.append(policies.isEmpty() ? "\"" : ", \"")
+                    .append(one.limit().name())
+                    .append("\";q=")
+                    .append(one.limit().capacity())
+                    .append(";w=")
+                    .append(Seconds.roundedUp(one.limit().algorithm().window()));
         }
-        return String.join(", ", policies);
+        return policies.toString();
     }
 }

@@ -17,7 +17,7 @@ public final class AfterResponse {
 
     private static final String WAITING = AfterResponse.class.getName();
 
-    private final List<IntConsumer> work = new ArrayList<>();
+    private List<IntConsumer> work = new ArrayList<>(2);
 
     /** The status, once it is known. */
     private @Nullable Integer known;
@@ -64,8 +64,8 @@ public final class AfterResponse {
         List<IntConsumer> now;
         synchronized (this) {
             known = status;
-            now = List.copyOf(work);
-            work.clear();
+            now = work;
+            work = List.of(); // from now on work runs at once
         }
         now.forEach(one -> one.accept(status));
     }

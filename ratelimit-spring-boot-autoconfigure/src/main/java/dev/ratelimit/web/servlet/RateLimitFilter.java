@@ -24,16 +24,18 @@ public final class RateLimitFilter extends OncePerRequestFilter {
 
     private final Phase phase;
     private final ServletGate gate;
+    private final String alreadyFiltered;
 
     public RateLimitFilter(Phase phase, ServletGate gate) {
         this.phase = phase;
         this.gate = gate;
+        this.alreadyFiltered = RateLimitFilter.class.getName() + "." + phase;
     }
 
     /** Both filters must run, so each remembers under a name of its own that it did. */
     @Override
     protected String getAlreadyFilteredAttributeName() {
-        return RateLimitFilter.class.getName() + "." + phase;
+        return alreadyFiltered;
     }
 
     @Override

@@ -26,6 +26,8 @@ import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpSession;
 import java.security.Principal;
 import java.util.Collections;
+import java.util.Enumeration;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -188,9 +190,12 @@ public final class ServletRequests {
 
     static Connection connectionOf(@Nullable String peer, HttpServletRequest request) {
         return new Connection(
-                peer,
-                Collections.list(request.getHeaders(ClientAddresses.X_FORWARDED_FOR)),
-                Collections.list(request.getHeaders(ClientAddresses.FORWARDED)));
+                peer, lines(request, ClientAddresses.X_FORWARDED_FOR), lines(request, ClientAddresses.FORWARDED));
+    }
+
+    private static List<String> lines(HttpServletRequest request, String header) {
+        Enumeration<String> lines = request.getHeaders(header);
+        return lines.hasMoreElements() ? Collections.list(lines) : List.of();
     }
 
     private SubjectResolver resolver(String rule, SubjectKey key) {
