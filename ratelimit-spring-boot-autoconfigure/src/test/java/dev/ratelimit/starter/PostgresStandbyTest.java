@@ -11,6 +11,13 @@ import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitPolicyAutoConfiguration;
 import dev.ratelimit.testing.postgres.PostgresNode;
 import dev.ratelimit.testing.postgres.Recipe;
+import java.io.Closeable;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -24,6 +31,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.awaitility.Awaitility;
@@ -76,7 +84,7 @@ class PostgresStandbyTest {
 
     private static String url(PostgresNode first, PostgresNode second) {
         return "jdbc:postgresql://" + first.host() + "," + second.host()
-                + "/postgres?user=postgres&password=postgres&targetServerType=primary";
+                + "/postgres?user=postgres&password=postgres&targetServerType=primary&connectTimeout=1";
     }
 
     private static ConfigurableApplicationContext start(String url, String... settings) {
@@ -105,8 +113,41 @@ class PostgresStandbyTest {
         Awaitility.await().atMost(SOON).pollInterval(Duration.ofMillis(10)).until(() -> ask(limiter) == outcome);
     }
 
-    /** Threads that ask until the budget is used up, and count the answers. */
+    /** Answers no connection, like a machine that is off: the queue of its port is full. */
+    private static final class SilentPort implements AutoCloseable {
+
+        private final List<Closeable> sockets = new ArrayList<>();
+
+        private SilentPort(int port) throws IOException {
+            InetAddress localhost = InetAddress.getLoopbackAddress();
+            sockets.add(new ServerSocket(port, 1, localhost));
+            boolean full = false;
+            while (!full) {
+                Socket caller = new Socket();
+                sockets.add(caller);
+                try {
+                    caller.connect(new InetSocketAddress(localhost, port), 200);
+                } catch (SocketTimeoutException e) {
+                    full = true;
+                }
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            for (Closeable socket : sockets) {
+                socket.close();
+            }
+        }
+    }
+
+    /**
+     * Threads that ask until the budget is used up, and count the answers. While the primary lives, they leave half of the
+     * budget for later.
+     */
     private static final class Load {
+
+        private final AtomicBoolean killed = new AtomicBoolean();
 
         private final AtomicLong admitted = new AtomicLong();
         private final AtomicLong failed = new AtomicLong();
@@ -122,6 +163,9 @@ class PostgresStandbyTest {
 
         private void run(RateLimiter limiter) {
             while (true) {
+                while (!killed.get() && admitted.get() > BUDGET / 2) {
+                    LockSupport.parkNanos(1_000_000);
+                }
                 switch (ask(limiter)) {
                     case ALLOWED -> admitted.incrementAndGet();
                     case THROTTLED -> {
@@ -157,16 +201,23 @@ class PostgresStandbyTest {
 
                     long killed = System.nanoTime();
                     primary.kill();
+                    load.killed.set(true);
                     long atDeath = load.admitted.get();
-                    standby.execute(Recipe.of("promote.sql"));
-                    long promoted = System.nanoTime();
-                    long failedBefore = load.failed.get();
-                    long counted = Long.parseLong(standby.query(COUNTED));
-                    Awaitility.await()
-                            .atMost(SOON)
-                            .pollInterval(Duration.ofMillis(1))
-                            .until(() -> load.admitted.get() > atDeath + THREADS);
-                    long back = System.nanoTime();
+                    long promoted;
+                    long back;
+                    long failedBefore;
+                    long counted;
+                    try (SilentPort silent = new SilentPort(primary.port())) {
+                        standby.execute(Recipe.of("promote.sql"));
+                        promoted = System.nanoTime();
+                        failedBefore = load.failed.get();
+                        counted = Long.parseLong(standby.query(COUNTED));
+                        Awaitility.await()
+                                .atMost(SOON)
+                                .pollInterval(Duration.ofMillis(1))
+                                .until(() -> load.admitted.get() > atDeath + THREADS);
+                        back = System.nanoTime();
+                    }
                     for (Future<?> one : running) {
                         one.get(1, TimeUnit.MINUTES);
                     }
