@@ -15,12 +15,10 @@ import dev.ratelimit.admin.SubjectAdmin;
 import dev.ratelimit.caller.Accounts;
 import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.caller.ApiKeys;
-import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.LiveLimits;
 import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.setting.InvalidSettingException;
-import dev.ratelimit.support.DaemonThreads;
 import dev.ratelimit.support.Listeners;
 import dev.ratelimit.support.Micros;
 import java.time.Duration;
@@ -34,8 +32,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -61,12 +57,6 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(StoredPolicies.class);
 
     private static final Duration LONGEST_POLL = Duration.ofDays(1);
-    private static final Duration USES_ARE_WRITTEN = Duration.ofSeconds(10);
-    private static final long SHORTEST_WAIT = 1_000;
-    private static final Duration END_IS_AWAITED = Duration.ofSeconds(5);
-
-    /** How often to retry at least, however long the poll interval is. */
-    private static final Duration RETRY = Duration.ofSeconds(1);
 
     /** After more changes everything is read: a statement cannot hold any number of names. */
     private static final int MOST_READ_BY_NAME = 1_000;
@@ -102,20 +92,14 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     private final Limits limits = new LiveLimits(() -> current().limits());
 
     private final StoredTransaction transaction;
+    private final PolicyLog policyLog;
     private final Map<String, List<Revision<Map<String, String>>>> limitVersions = new HashMap<>();
     private final Map<String, List<Revision<Rule>>> ruleVersions = new HashMap<>();
     private @Nullable ChangeRow lastChange;
-    private Set<Problem> reported = Set.of();
     private volatile EffectivePolicy effective;
 
-    private final Semaphore wake = new Semaphore(0);
-    private final Thread poller;
+    private final ChangePoller poller;
     private volatile @Nullable PostgresNotifications notifications;
-    private volatile boolean closed;
-    private boolean started;
-    private boolean failing;
-    private long polledAt = System.nanoTime();
-    private long usesWrittenAt = System.nanoTime();
 
     public StoredPolicies(PolicyDatabase database, PolicyConfiguration configuration, Options options) {
         this(database, database, configuration, options);
@@ -149,33 +133,29 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
         this.accounts = new StoredAccounts(database);
         this.keys = new StoredKeys(database, options.clock());
         this.transaction = new StoredTransaction(database, options.clock());
+        this.policyLog = new PolicyLog(database);
         this.effective = EffectivePolicy.of(configuration, Versions.NONE, now());
+        this.poller = new ChangePoller(this, options.pollInterval(), atOnce);
         if (atOnce) {
             readAll();
-            started();
+            listen();
         }
-        this.poller = DaemonThreads.named("ratelimit-changes").newThread(this::poll);
         poller.start();
     }
 
     /** After everything was read for the first time. */
-    private void started() {
-        started = true;
+    private void listen() {
         String schema = database.schema();
         if (schema != null && options.listen()) {
-            notifications = PostgresNotifications.start(database.dataSource(), schema, wake::release);
+            notifications = PostgresNotifications.start(database.dataSource(), schema, poller::wake);
         }
     }
 
-    /** Reads everything for the first time. It fails quietly: the unavailable store is reported elsewhere. */
-    private void startLater() {
-        try {
-            readAll();
-            listeners.tell(ChangeListener::policyChanged);
-            started();
-        } catch (RuntimeException e) {
-            log.debug("Could not read limits and rules from {} yet; retrying", database, e);
-        }
+    /** Reads everything for the first time, once the database is available. */
+    void startLater() {
+        readAll();
+        listeners.tell(ChangeListener::policyChanged);
+        listen();
     }
 
     /** The limits in force. */
@@ -272,7 +252,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
         if (!changedLimits.isEmpty() || !changedRules.isEmpty() || expired) {
             compile();
         } else {
-            report();
+            policyLog.problems(problems());
         }
         names.getOrDefault(ChangeRow.RESET, Set.of())
                 .forEach(subject -> listeners.tell(listener -> listener.subjectReset(subject)));
@@ -285,138 +265,36 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
         try {
             EffectivePolicy before = effective;
             effective = EffectivePolicy.of(configuration, new Versions(limitVersions, ruleVersions), now());
-            reportSwitches(before, effective);
+            policyLog.switched(before, effective);
         } catch (RuntimeException e) {
             log.warn("Could not load policies from {}; keeping the current ones: {}", database, e.getMessage());
         }
-        report();
-    }
-
-    /** Logs which limits, or all of them, have been switched off or on. */
-    private static void reportSwitches(EffectivePolicy before, EffectivePolicy after) {
-        Set<String> off = after.off();
-        for (String name : off) {
-            if (!before.off().contains(name)) {
-                log.warn("Rate limiting is off: {}, switched {}", spoken(name), author(after, name));
-            }
-        }
-        for (String name : before.off()) {
-            if (!off.contains(name)) {
-                log.info("Rate limiting is on again: {}, switched {}", spoken(name), author(after, name));
-            }
-        }
-    }
-
-    private static String spoken(String name) {
-        return name.equals(LimitBook.ALL) ? "all limits and rules" : "limit '" + name + "'";
-    }
-
-    private static String author(EffectivePolicy policy, String name) {
-        Revision<?> stored = policy.limits().get(name);
-        if (stored == null) {
-            return "by the configuration";
-        }
-        Instant until = stored.expiresAt();
-        return "by " + stored.by() + (stored.reason() == null ? "" : " (" + stored.reason() + ")")
-                + (until == null ? "" : " until " + until);
-    }
-
-    /** Logs each problem once. */
-    private void report() {
-        Set<Problem> problems = new HashSet<>(problems());
-        for (Problem problem : problems) {
-            if (!reported.contains(problem)) {
-                log.warn("Skipping an invalid row of {}: {}", database, problem);
-            }
-        }
-        reported = problems;
+        policyLog.problems(problems());
     }
 
     private Instant now() {
         return options.clock().instant();
     }
 
-    // The polling thread
-
-    private void poll() {
-        while (!closed) {
-            boolean woken;
-            try {
-                woken = wake.tryAcquire(untilNext(), TimeUnit.MICROSECONDS);
-                wake.drainPermits();
-            } catch (InterruptedException e) {
-                break;
-            }
-            if (!closed && started) {
-                keepUp(woken);
-            } else if (!closed) {
-                startLater();
-            }
-        }
-    }
-
-    /** The time to the next poll, write of uses or expiry, in microseconds. */
-    private long untilNext() {
-        long wait = Math.min(Micros.of(options.pollInterval()), Micros.of(started ? USES_ARE_WRITTEN : RETRY));
-        Instant expiry = effective.nextExpiry();
-        return expiry.equals(Instant.MAX)
-                ? wait
-                : Math.min(wait, Math.max(SHORTEST_WAIT, Micros.of(Duration.between(now(), expiry))));
-    }
-
-    private void keepUp(boolean woken) {
-        try {
-            if (woken
-                    || failing
-                    || hasPassed(options.pollInterval(), polledAt)
-                    || !effective.nextExpiry().isAfter(now())) {
-                polledAt = System.nanoTime();
-                refresh();
-            }
-            if (hasPassed(USES_ARE_WRITTEN, usesWrittenAt)) {
-                usesWrittenAt = System.nanoTime();
-                keys.writeUses();
-                accounts.writeUses();
-            }
-            if (failing) {
-                failing = false;
-                log.info("Reading changes of limits and rules from {} again", database);
-            }
-        } catch (RuntimeException | Error e) {
-            if (!failing && !closed) {
-                failing = true;
-                log.warn(
-                        "Could not read changes of limits and rules from {}; keeping the current ones and retrying: {}",
-                        database,
-                        e.getMessage());
-            }
-        }
-    }
-
-    private static boolean hasPassed(Duration time, long since) {
-        return System.nanoTime() - since >= time.toNanos();
-    }
-
     /** Ends the threads, and writes the uses of API keys and quotas that are not written yet. */
     @Override
     public void close() {
-        closed = true;
-        wake.release();
-        try {
-            poller.join(END_IS_AWAITED.toMillis());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        poller.close();
         PostgresNotifications listening = notifications;
         if (listening != null) {
             listening.close();
         }
         try {
-            keys.writeUses();
-            accounts.writeUses();
+            writeUses();
         } catch (RuntimeException e) {
             log.warn("Could not write the last uses of API keys and quotas to {}: {}", database, e.getMessage());
         }
+    }
+
+    /** Writes the uses of API keys and quotas since the last time. */
+    void writeUses() {
+        keys.writeUses();
+        accounts.writeUses();
     }
 
     // For administration

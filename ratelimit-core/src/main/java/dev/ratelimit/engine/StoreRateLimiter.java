@@ -3,7 +3,6 @@ package dev.ratelimit.engine;
 import dev.ratelimit.Charged;
 import dev.ratelimit.Decision;
 import dev.ratelimit.DecisionListener;
-import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Limits;
@@ -11,6 +10,7 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.RequestRecord;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.Subject;
+import dev.ratelimit.engine.StoreOrFailurePolicy.Asked;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.Operation;
@@ -35,8 +35,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>The limits of the request are found ({@link LimitResolution}).
  *   <li>A denial that is remembered, or a lease that is held, answers at once ({@link LocalMemory}).
  *   <li>Otherwise the store is asked, together with all requests that wait at the same moment ({@link StoreCalls}).
- *   <li>If the store is unavailable, the failure policy of the request applies; by default this instance decides
- *       ({@link LocalDecisions}).
+ *   <li>If the store is unavailable, the failure policy of the request applies ({@link StoreOrFailurePolicy}); by default
+ *       this instance decides ({@link LocalDecisions}).
  *   <li>Listeners are told, and trials are decided ({@link Trials}).
  * </ol>
  *
@@ -53,6 +53,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
     private final LimitResolution resolution;
     private final StoreCalls calls;
     private final LocalDecisions local;
+    private final StoreOrFailurePolicy asking;
     private final LocalMemory memory;
     private final Listeners<DecisionListener> listeners;
     private final Trials trials;
@@ -67,6 +68,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         this.listeners = new Listeners<>(settings.listeners);
         this.local = new LocalDecisions(settings.instances, store.clock());
         this.calls = new StoreCalls(store, settings.grouping, local, new Listeners<>(settings.storeListeners));
+        this.asking = new StoreOrFailurePolicy(store, calls, local);
         this.trials = new Trials(calls::submitLater, listeners);
         this.memory = new LocalMemory(
                 new DeniedSubjects(repeatsDenials ? settings.rememberedDenials : DEFAULT_REMEMBERED_DENIALS, nanoTime),
@@ -163,7 +165,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
             return decision;
         }
         List<Limit> limits = resolution.limits(request);
-        Decision decision = ask(request, Kind.DECIDE, resolution.demands(request, limits), start)
+        Decision decision = asking.ask(request, Kind.DECIDE, resolution.demands(request, limits), start)
                 .decision();
         if (!limits.isEmpty()) {
             recorded(request, decision, start);
@@ -200,7 +202,8 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
             }
         }
         Question question = new Question(demands);
-        return question.remembering(ask(request, Kind.DECIDE, demands, start)).decision();
+        return question.remembering(asking.ask(request, Kind.DECIDE, demands, start))
+                .decision();
     }
 
     private static boolean isLeased(List<Demand> demands) {
@@ -233,64 +236,11 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         }
     }
 
-    /**
-     * A request that was put to the store.
-     *
-     * @param answer {@code null} if the failure policy decided
-     * @param eras if this instance decided, the debts that hold its charge; else {@code null}
-     */
-    private record Asked(
-            Decision decision,
-            @Nullable Answer answer,
-            @Nullable Map<StateKey, Long> eras) {}
-
-    private Asked ask(LimitRequest request, Kind kind, List<Demand> demands, long start) {
-        if (demands.isEmpty()) {
-            return new Asked(Decisions.NOTHING_ASKED, null, null);
-        }
-        Operation operation = new Operation(kind, demands);
-        if (immediate) {
-            return answered(request, demands, store.decide(operation));
-        }
-        Pending pending = new Pending(operation, null, isDecidedHereOtherwise(request, kind));
-        try {
-            return answered(request, demands, calls.submit(pending, start));
-        } catch (UndecidedException e) {
-            return unanswered(request, pending, e);
-        }
-    }
-
-    /** The clock of the store, as far as this process knows it. */
-    private long now() {
-        InstantSource clock = store.clock();
-        return Micros.of((clock == null ? InstantSource.system() : clock).instant());
-    }
-
-    private static boolean isDecidedHereOtherwise(LimitRequest request, Kind kind) {
-        return request.onFailure() == FailurePolicy.LOCAL && kind != Kind.RESET;
-    }
-
-    private static Asked answered(LimitRequest request, List<Demand> demands, Answer answer) {
-        return new Asked(Decisions.of(request, demands, answer), answer, null);
-    }
-
-    private Asked unanswered(LimitRequest request, Pending pending, UndecidedException e) {
-        if (!pending.isDecidedHereOtherwise()) {
-            return new Asked(Decisions.undecided(request, e, now()), null, null);
-        }
-        LocalDecisions.Granted granted = local.decide(pending);
-        List<Demand> demands = pending.operation.demands();
-        return granted.eras() == null
-                ? answered(request, demands, granted.answer())
-                : new Asked(
-                        Decisions.of(request, demands, granted.answer(), e.reason()), granted.answer(), granted.eras());
-    }
-
     @Override
     public Decision peek(LimitRequest request) {
         LimitRequest inForce = resolution.inForce(request);
         List<Demand> demands = resolution.demands(inForce);
-        return ask(inForce, Kind.PEEK, demands, System.nanoTime()).decision();
+        return asking.ask(inForce, Kind.PEEK, demands, System.nanoTime()).decision();
     }
 
     @Override
@@ -300,7 +250,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         List<Limit> limits = resolution.limits(inForce);
         List<Demand> demands = resolution.demands(inForce, limits);
         memory.denials.reserving(demands);
-        Asked asked = ask(inForce, Kind.DECIDE, demands, start);
+        Asked asked = asking.ask(inForce, Kind.DECIDE, demands, start);
         recorded(inForce, asked.decision(), start);
         return reservation(inForce, limits, demands, asked);
     }
@@ -316,7 +266,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         if (charged == null) {
             Question question = new Question(demands);
             charged = reservation(
-                    inForce, limits, demands, question.remembering(ask(inForce, Kind.DECIDE, demands, start)));
+                    inForce, limits, demands, question.remembering(asking.ask(inForce, Kind.DECIDE, demands, start)));
         }
         recorded(inForce, charged.decision(), start);
         return charged;
@@ -379,21 +329,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
      * @return whether it was done
      */
     boolean settle(List<Demand> settlements, @Nullable Map<StateKey, Long> eras) {
-        List<Demand> stored = eras == null ? settlements : local.settle(settlements, eras);
-        if (stored.isEmpty()) {
-            return true;
-        }
-        Operation operation = new Operation(Kind.SETTLE, stored);
-        if (immediate) {
-            store.decide(operation);
-            return true;
-        }
-        try {
-            calls.submit(new Pending(operation), System.nanoTime());
-            return true;
-        } catch (UndecidedException e) {
-            return false;
-        }
+        return asking.settle(settlements, eras);
     }
 
     /** A charge was given back: a denial of the subject no longer holds. */
@@ -428,7 +364,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
     private CompletableFuture<Decision> decideAnewAsync(LimitRequest request, List<Demand> demands, long start) {
         Question question = new Question(demands);
         if (!isLeased(demands)) {
-            return askAsync(request, Kind.DECIDE, demands, start)
+            return asking.askAsync(request, Kind.DECIDE, demands, start)
                     .thenApply(asked -> question.remembering(asked).decision());
         }
         return calls.offTheWorkers(memory.leases.serveLater(demands.get(0)), start)
@@ -436,7 +372,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
                     if (served != null) {
                         return CompletableFuture.completedFuture(Decisions.of(request, demands.get(0), served));
                     }
-                    return askAsync(request, Kind.DECIDE, demands, start)
+                    return asking.askAsync(request, Kind.DECIDE, demands, start)
                             .thenApply(asked -> question.remembering(asked).decision());
                 });
     }
@@ -445,7 +381,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
     public CompletionStage<Decision> peekAsync(LimitRequest request) {
         LimitRequest inForce = resolution.inForce(request);
         List<Demand> demands = resolution.demands(inForce);
-        return askAsync(inForce, Kind.PEEK, demands, System.nanoTime())
+        return asking.askAsync(inForce, Kind.PEEK, demands, System.nanoTime())
                 .thenApply(Asked::decision)
                 .minimalCompletionStage();
     }
@@ -457,7 +393,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         List<Limit> limits = resolution.limits(inForce);
         List<Demand> demands = resolution.demands(inForce, limits);
         memory.denials.reserving(demands);
-        return askAsync(inForce, Kind.DECIDE, demands, start)
+        return asking.askAsync(inForce, Kind.DECIDE, demands, start)
                 .thenApply(asked -> {
                     recorded(inForce, asked.decision(), start);
                     return reservation(inForce, limits, demands, asked);
@@ -465,23 +401,10 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
                 .minimalCompletionStage();
     }
 
-    private CompletableFuture<Asked> askAsync(LimitRequest request, Kind kind, List<Demand> demands, long start) {
-        if (immediate || demands.isEmpty()) {
-            return CompletableFuture.completedFuture(ask(request, kind, demands, start));
-        }
-        return calls.submitAsync(new Operation(kind, demands), isDecidedHereOtherwise(request, kind), start)
-                .thenApply(told -> {
-                    UndecidedException undecided = told.undecided();
-                    return undecided == null
-                            ? answered(request, demands, told.answer())
-                            : unanswered(request, told.pending(), undecided);
-                });
-    }
-
     @Override
     public boolean reset(LimitRequest request) {
         List<Demand> demands = resolution.demands(request);
-        boolean done = ask(request, Kind.RESET, demands, System.nanoTime())
+        boolean done = asking.ask(request, Kind.RESET, demands, System.nanoTime())
                 .decision()
                 .outcome()
                 .isDecided();

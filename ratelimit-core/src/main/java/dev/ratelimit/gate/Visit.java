@@ -1,7 +1,6 @@
 package dev.ratelimit.gate;
 
 import dev.ratelimit.Decision;
-import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Outcome;
@@ -11,7 +10,6 @@ import dev.ratelimit.RequestRecord.Exchange;
 import dev.ratelimit.Subject;
 import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.caller.Caller;
-import dev.ratelimit.caller.Quota;
 import dev.ratelimit.gate.Gate.KeyGuesses;
 import dev.ratelimit.gate.Gate.Mode;
 import dev.ratelimit.policy.Action;
@@ -25,7 +23,6 @@ import dev.ratelimit.policy.SubjectKey;
 import dev.ratelimit.support.IpAddress;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
@@ -51,9 +48,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Visit {
 
-    /** The visit makes the record of its requests. */
-    private static final LimitRequest NO_LIMITS = LimitRequest.NONE.recordedByCaller();
-
     private final Gate gate;
     private final Mode mode;
     private final Instant at;
@@ -75,10 +69,7 @@ public final class Visit {
     private List<Rule> askingRules = List.of();
     private boolean revocable;
 
-    private final List<Asked> asked = new ArrayList<>(2);
-
-    /** The limits on trial that were asked for: each counts the request once. */
-    private final List<LimitRequest.Item> tried = new ArrayList<>(0);
+    private final AskedLimits asked = new AskedLimits();
 
     private boolean exempt;
     private @Nullable Rejection rejection;
@@ -117,7 +108,7 @@ public final class Visit {
         }
         KeyGuesses guesses = gate.guesses;
         Subject address = addressSubject();
-        LimitRequest guess = guesses == null || address == null ? null : NO_LIMITS.and(address, guesses.limit());
+        LimitRequest guess = guesses == null || address == null ? null : RuleLimits.NONE.and(address, guesses.limit());
         Decision denied =
                 guess == null || guesses == null ? null : guesses.remembered().apply(guess);
         if (guess != null && denied != null) {
@@ -210,34 +201,8 @@ public final class Visit {
         if (end != null && end.action() == Action.BLOCK) {
             return reject(Rejection.by(end));
         }
-        LimitRequest limits = limitsOf(inForce, found.rules());
-        return limits == NO_LIMITS ? Step.Pass.AT_ONCE : ask(limits, found.rules(), mayBeGivenBack);
-    }
-
-    /**
-     * The limits that the rules ask for, each with its subject. A limit that two rules name for the same subject is asked once,
-     * for the rule of higher priority.
-     */
-    private LimitRequest limitsOf(Policy inForce, List<Rule> rules) {
-        LimitRequest limits = NO_LIMITS;
-        FailurePolicy strictest = null;
-        for (Rule rule : rules) {
-            for (Counted counted : countedBy(inForce, rule)) {
-                Subject subject = counted.subject();
-                if (subject == null || wasAsked(subject, counted.limit())) {
-                    continue;
-                }
-                if (rule.action() == Action.SHADOW) {
-                    limits = wasTried(subject, counted.limit())
-                            ? limits
-                            : limits.trial(subject, counted.limit(), rule.name());
-                } else if (!limits.asks(subject, counted.limit().name())) {
-                    limits = limits.and(subject, counted.limit(), rule.name());
-                    strictest = strictest == null ? rule.onFailure() : strictest.and(rule.onFailure());
-                }
-            }
-        }
-        return strictest == null ? limits : limits.onFailure(strictest);
+        LimitRequest limits = RuleLimits.of(this, inForce, found.rules());
+        return limits == RuleLimits.NONE ? Step.Pass.AT_ONCE : ask(limits, found.rules(), mayBeGivenBack);
     }
 
     /**
@@ -249,49 +214,13 @@ public final class Visit {
 
     /** The limits that a rule asks for in this visit. */
     public List<Counted> counted(Rule rule) {
-        return countedBy(policy(), rule);
-    }
-
-    private List<Counted> countedBy(Policy inForce, Rule rule) {
-        Subject ofRule = gate.subjects.of(rule, this);
-        List<Counted> counted = new ArrayList<>(rule.limits().size());
-        for (String name : rule.limits()) {
-            if (inForce.limits().isOff(name)) {
-                continue;
-            }
-            if (name.equals(Quota.LIMIT)) {
-                Caller ofQuota = Objects.requireNonNull(caller, "a rule with a quota needs the caller");
-                Subject subject = ofQuota.quotaSubject(addressSubject());
-                ofQuota.quota().forEach(part -> counted.add(new Counted(rule.counting(part), subject)));
-            } else {
-                counted.add(new Counted(rule.counting(inForce.limit(name, caller)), ofRule));
-            }
-        }
-        return counted;
-    }
-
-    private boolean wasAsked(Subject subject, Limit limit) {
-        for (Asked one : asked) {
-            if (one.request().asks(subject, limit.name())) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private boolean wasTried(Subject subject, Limit limit) {
-        for (LimitRequest.Item one : tried) {
-            if (one.subject().equals(subject) && one.limitName().equals(limit.name())) {
-                return true;
-            }
-        }
-        return false;
+        return RuleLimits.countedBy(this, policy(), rule);
     }
 
     private Step ask(LimitRequest limits, List<Rule> rules, boolean mayBeGivenBack) {
         asking = limits;
         askingRules = rules;
-        tried.addAll(limits.trials());
+        asked.tried(limits);
         revocable |= mayBeGivenBack;
         return new Step.Ask(limits, mayBeGivenBack);
     }
@@ -344,10 +273,8 @@ public final class Visit {
     }
 
     /** Adds a decision to the record of the request. Limits on trial alone decide nothing. */
-    public synchronized void add(LimitRequest request, Decision decision, Duration took) {
-        if (!request.items().isEmpty()) {
-            asked.add(new Asked(request, decision, took));
-        }
+    public void add(LimitRequest request, Decision decision, Duration took) {
+        asked.add(request, decision, took);
     }
 
     /** A method that the request called was denied. */
@@ -366,10 +293,11 @@ public final class Visit {
     public synchronized RequestRecord completed(int status, @Nullable String endpoint) {
         Rejection no = rejection;
         String rule = no == null ? null : no.rule();
+        List<Asked> all = asked.all();
         Duration took = Duration.ZERO;
         Outcome worst = Outcome.ALLOWED;
         boolean denied = false;
-        for (Asked one : asked) {
+        for (Asked one : all) {
             took = took.plus(one.took());
             denied |= !one.decision().allowed();
             Outcome outcome = one.decision().outcome();
@@ -389,7 +317,7 @@ public final class Visit {
                 no == null && (exempt || !denied),
                 rule,
                 policy == null ? null : policy.ruleVersion(rule),
-                asked,
+                all,
                 exchange,
                 at,
                 took);
@@ -432,12 +360,8 @@ public final class Visit {
     }
 
     /** The decisions so far, in their order. */
-    public synchronized List<Decision> decisions() {
-        List<Decision> decisions = new ArrayList<>(asked.size());
-        for (Asked one : asked) {
-            decisions.add(one.decision());
-        }
-        return decisions;
+    public List<Decision> decisions() {
+        return asked.decisions();
     }
 
     /** Every rule and whether it applies, in an explained visit once the user is known. */
@@ -495,6 +419,28 @@ public final class Visit {
     private @Nullable Subject user(Identity who) {
         String name = userName(who);
         return name == null || name.isBlank() ? null : Subject.user(name.strip());
+    }
+
+    /** The limits that were asked so far. */
+    AskedLimits asked() {
+        return asked;
+    }
+
+    /** The sender, once the rules that need it are walked. */
+    Caller knownCaller() {
+        return Objects.requireNonNull(caller, "a rule with a quota needs the caller");
+    }
+
+    /** The sender, or {@code null} before authentication. */
+    @Nullable
+    Caller callerSoFar() {
+        return caller;
+    }
+
+    /** The subject for the rule; {@code null} only if a live request would be needed to know it. */
+    @Nullable
+    Subject subjectOf(Rule rule) {
+        return gate.subjects.of(rule, this);
     }
 
     @Nullable

@@ -1,0 +1,123 @@
+package dev.ratelimit.engine;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.FailurePolicy;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.store.Answer;
+import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.Operation.Demand;
+import dev.ratelimit.store.Operation.Kind;
+import dev.ratelimit.store.StateKey;
+import dev.ratelimit.support.Micros;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** Puts a request to the store. If the store is unavailable, the failure policy of the request decides. */
+final class StoreOrFailurePolicy {
+
+    private final LimitStore store;
+    private final boolean immediate;
+    private final StoreCalls calls;
+    private final LocalDecisions local;
+
+    StoreOrFailurePolicy(LimitStore store, StoreCalls calls, LocalDecisions local) {
+        this.store = store;
+        this.immediate = store.isImmediate();
+        this.calls = calls;
+        this.local = local;
+    }
+
+    /**
+     * A request that was put to the store.
+     *
+     * @param answer {@code null} if the failure policy decided
+     * @param eras if this instance decided, the debts that hold its charge; else {@code null}
+     */
+    record Asked(
+            Decision decision,
+            @Nullable Answer answer,
+            @Nullable Map<StateKey, Long> eras) {}
+
+    Asked ask(LimitRequest request, Kind kind, List<Demand> demands, long start) {
+        if (demands.isEmpty()) {
+            return new Asked(Decisions.NOTHING_ASKED, null, null);
+        }
+        Operation operation = new Operation(kind, demands);
+        if (immediate) {
+            return answered(request, demands, store.decide(operation));
+        }
+        Pending pending = new Pending(operation, null, isDecidedHereOtherwise(request, kind));
+        try {
+            return answered(request, demands, calls.submit(pending, start));
+        } catch (UndecidedException e) {
+            return unanswered(request, pending, e);
+        }
+    }
+
+    /** The clock of the store, as far as this process knows it. */
+    private long now() {
+        InstantSource clock = store.clock();
+        return Micros.of((clock == null ? InstantSource.system() : clock).instant());
+    }
+
+    private static boolean isDecidedHereOtherwise(LimitRequest request, Kind kind) {
+        return request.onFailure() == FailurePolicy.LOCAL && kind != Kind.RESET;
+    }
+
+    private static Asked answered(LimitRequest request, List<Demand> demands, Answer answer) {
+        return new Asked(Decisions.of(request, demands, answer), answer, null);
+    }
+
+    private Asked unanswered(LimitRequest request, Pending pending, UndecidedException e) {
+        if (!pending.isDecidedHereOtherwise()) {
+            return new Asked(Decisions.undecided(request, e, now()), null, null);
+        }
+        LocalDecisions.Granted granted = local.decide(pending);
+        List<Demand> demands = pending.operation.demands();
+        return granted.eras() == null
+                ? answered(request, demands, granted.answer())
+                : new Asked(
+                        Decisions.of(request, demands, granted.answer(), e.reason()), granted.answer(), granted.eras());
+    }
+
+    CompletableFuture<Asked> askAsync(LimitRequest request, Kind kind, List<Demand> demands, long start) {
+        if (immediate || demands.isEmpty()) {
+            return CompletableFuture.completedFuture(ask(request, kind, demands, start));
+        }
+        return calls.submitAsync(new Operation(kind, demands), isDecidedHereOtherwise(request, kind), start)
+                .thenApply(told -> {
+                    UndecidedException undecided = told.undecided();
+                    return undecided == null
+                            ? answered(request, demands, told.answer())
+                            : unanswered(request, told.pending(), undecided);
+                });
+    }
+
+    /**
+     * Settles charges of this process or of the store.
+     *
+     * @param eras where they were charged: see {@link Asked}
+     * @return whether it was done
+     */
+    boolean settle(List<Demand> settlements, @Nullable Map<StateKey, Long> eras) {
+        List<Demand> stored = eras == null ? settlements : local.settle(settlements, eras);
+        if (stored.isEmpty()) {
+            return true;
+        }
+        Operation operation = new Operation(Kind.SETTLE, stored);
+        if (immediate) {
+            store.decide(operation);
+            return true;
+        }
+        try {
+            calls.submit(new Pending(operation), System.nanoTime());
+            return true;
+        } catch (UndecidedException e) {
+            return false;
+        }
+    }
+}

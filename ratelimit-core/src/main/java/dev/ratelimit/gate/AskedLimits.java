@@ -1,0 +1,61 @@
+package dev.ratelimit.gate;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.RequestRecord.Asked;
+import dev.ratelimit.Subject;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The limits that were asked during a visit, with their answers. Several threads may add some. */
+final class AskedLimits {
+
+    private final List<Asked> asked = new ArrayList<>(2);
+
+    /** The limits on trial that were asked for: each counts the request once. */
+    private final List<LimitRequest.Item> tried = new ArrayList<>(0);
+
+    /** Limits on trial alone decide nothing. */
+    synchronized void add(LimitRequest request, Decision decision, Duration took) {
+        if (!request.items().isEmpty()) {
+            asked.add(new Asked(request, decision, took));
+        }
+    }
+
+    synchronized void tried(LimitRequest request) {
+        tried.addAll(request.trials());
+    }
+
+    synchronized boolean wasAsked(Subject subject, Limit limit) {
+        for (int i = 0; i < asked.size(); i++) {
+            if (asked.get(i).request().asks(subject, limit.name())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    synchronized boolean wasTried(Subject subject, Limit limit) {
+        for (LimitRequest.Item one : tried) {
+            if (one.subject().equals(subject) && one.limitName().equals(limit.name())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    synchronized List<Asked> all() {
+        return List.copyOf(asked);
+    }
+
+    /** The decisions in their order. */
+    synchronized List<Decision> decisions() {
+        List<Decision> decisions = new ArrayList<>(asked.size());
+        for (int i = 0; i < asked.size(); i++) {
+            decisions.add(asked.get(i).decision());
+        }
+        return decisions;
+    }
+}

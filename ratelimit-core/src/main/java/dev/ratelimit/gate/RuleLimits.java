@@ -1,0 +1,67 @@
+package dev.ratelimit.gate;
+
+import dev.ratelimit.FailurePolicy;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.Subject;
+import dev.ratelimit.caller.Caller;
+import dev.ratelimit.caller.Quota;
+import dev.ratelimit.gate.Visit.Counted;
+import dev.ratelimit.policy.Action;
+import dev.ratelimit.policy.Policy;
+import dev.ratelimit.policy.Rule;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Finds the limits that rules ask for in a visit, and whose count each is. */
+final class RuleLimits {
+
+    /** Asks for nothing. The visit makes the record of its requests. */
+    static final LimitRequest NONE = LimitRequest.NONE.recordedByCaller();
+
+    private RuleLimits() {}
+
+    /**
+     * The limits that the rules ask for, each with its subject. A limit that two rules name for the same subject is asked once,
+     * for the rule of higher priority. {@link #NONE} if there is none.
+     */
+    static LimitRequest of(Visit visit, Policy inForce, List<Rule> rules) {
+        LimitRequest limits = NONE;
+        FailurePolicy strictest = null;
+        for (Rule rule : rules) {
+            for (Counted counted : countedBy(visit, inForce, rule)) {
+                Subject subject = counted.subject();
+                if (subject == null || visit.asked().wasAsked(subject, counted.limit())) {
+                    continue;
+                }
+                if (rule.action() == Action.SHADOW) {
+                    limits = visit.asked().wasTried(subject, counted.limit())
+                            ? limits
+                            : limits.trial(subject, counted.limit(), rule.name());
+                } else if (!limits.asks(subject, counted.limit().name())) {
+                    limits = limits.and(subject, counted.limit(), rule.name());
+                    strictest = strictest == null ? rule.onFailure() : strictest.and(rule.onFailure());
+                }
+            }
+        }
+        return strictest == null ? limits : limits.onFailure(strictest);
+    }
+
+    /** The limits that a rule asks for, each with its subject. */
+    static List<Counted> countedBy(Visit visit, Policy inForce, Rule rule) {
+        Subject ofRule = visit.subjectOf(rule);
+        List<Counted> counted = new ArrayList<>(rule.limits().size());
+        for (String name : rule.limits()) {
+            if (inForce.limits().isOff(name)) {
+                continue;
+            }
+            if (name.equals(Quota.LIMIT)) {
+                Caller ofQuota = visit.knownCaller();
+                Subject subject = ofQuota.quotaSubject(visit.addressSubject());
+                ofQuota.quota().forEach(part -> counted.add(new Counted(rule.counting(part), subject)));
+            } else {
+                counted.add(new Counted(rule.counting(inForce.limit(name, visit.callerSoFar())), ofRule));
+            }
+        }
+        return counted;
+    }
+}
