@@ -5,6 +5,7 @@ import dev.ratelimit.Limits;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.connection.ApplicationDataSource;
 import dev.ratelimit.connection.AwaitedLimitStore;
+import dev.ratelimit.database.AuditConnections;
 import dev.ratelimit.database.DatabaseChoice;
 import dev.ratelimit.database.StateDatabase;
 import dev.ratelimit.engine.Grouping;
@@ -18,10 +19,13 @@ import dev.ratelimit.startup.ProbableMistakes;
 import dev.ratelimit.startup.WarmUp;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.sqlite.Backups;
+import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.upkeep.Upkeep;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
@@ -190,12 +194,17 @@ public final class RateLimitAutoConfiguration {
             DatabaseChoice choice,
             RateLimitProperties properties,
             BeanFactory beans,
+            ObjectProvider<AuditConnections> audit,
             @Qualifier(RateLimitClocks.BEAN) ObjectProvider<InstantSource> clocks) {
-        StateDatabase counts = beans.containsBean("rateLimitStore") ? choice.state() : null;
+        StateDatabase counts = beans.containsBean(OnDatabase.OUR_STORE) ? choice.state() : null;
         String directory = properties.backup().directory();
+        List<SqliteFile> files = new ArrayList<>(choice.files(counts));
+        audit.ifAvailable(connections -> {
+            if (connections.file() != null) {
+                files.add(connections.file());
+            }
+        });
         return new Backups(
-                directory == null ? null : Path.of(directory),
-                choice.files(counts),
-                clocks.getIfAvailable(InstantSource::system));
+                directory == null ? null : Path.of(directory), files, clocks.getIfAvailable(InstantSource::system));
     }
 }

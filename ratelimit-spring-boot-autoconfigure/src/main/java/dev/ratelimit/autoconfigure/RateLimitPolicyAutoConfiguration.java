@@ -37,12 +37,10 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
-import org.springframework.boot.autoconfigure.condition.NoneNestedConditions;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
@@ -59,49 +57,18 @@ public final class RateLimitPolicyAutoConfiguration {
 
     private static final Logger log = LoggerFactory.getLogger(RateLimitPolicyAutoConfiguration.class);
 
-    /** Unless the application has a store of its own. */
-    private static final String OUR_STORE = "rateLimitStore";
-
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(NamedParameterJdbcTemplate.class)
     @ConditionalOnProperty(
             name = {"ratelimit.enabled", "ratelimit.changes.enabled"},
             matchIfMissing = true)
-    @Conditional(StoredConfiguration.OnDatabase.class)
+    @Conditional(OnDatabase.class)
     static class StoredConfiguration {
-
-        /** A store in memory, and one of the application, have no tables for them. */
-        static final class OnDatabase extends AnyNestedCondition {
-
-            OnDatabase() {
-                super(ConfigurationPhase.REGISTER_BEAN);
-            }
-
-            @ConditionalOnBean(name = OUR_STORE)
-            @Conditional(NotInMemory.class)
-            static final class OfCounts {}
-
-            @ConditionalOnProperty(name = "ratelimit.policy.store", havingValue = "sqlite")
-            static final class OnSqlite {}
-
-            @ConditionalOnProperty(name = "ratelimit.policy.store", havingValue = "postgresql")
-            static final class OnPostgres {}
-        }
-
-        static final class NotInMemory extends NoneNestedConditions {
-
-            NotInMemory() {
-                super(ConfigurationPhase.REGISTER_BEAN);
-            }
-
-            @ConditionalOnProperty(name = "ratelimit.store.type", havingValue = "memory")
-            static final class Memory {}
-        }
 
         @Bean
         @DependsOnDatabaseInitialization
         PolicyConnections rateLimitPolicyConnections(DatabaseChoice choice, LimitStore migrated, BeanFactory beans) {
-            StateDatabase counts = beans.containsBean(OUR_STORE) ? choice.state() : null;
+            StateDatabase counts = beans.containsBean(OnDatabase.OUR_STORE) ? choice.state() : null;
             StateDatabase policies = choice.policies(counts);
             if (policies != counts) {
                 log.info("Keeping limits and rules that are changed at run time in {}", policies);

@@ -43,6 +43,7 @@ import org.springframework.boot.context.properties.bind.Name;
  * @param grouping how requests that wait at the same moment are decided together
  * @param deniedCache how denials are cached
  * @param upkeep how expired state is deleted
+ * @param audit the audit trail, and totals over time
  * @param backup where backups are written
  */
 @ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
@@ -66,6 +67,7 @@ record RateLimitProperties(
         @DefaultValue GroupingSpec grouping,
         @DefaultValue DeniedCache deniedCache,
         @DefaultValue UpkeepSpec upkeep,
+        @NestedConfigurationProperty @DefaultValue AuditProperties audit,
         @DefaultValue Backup backup) {
 
     /**

@@ -40,8 +40,10 @@ final class DefaultFile {
             Path folder = Files.createTempDirectory("ratelimit");
             folder.toFile().deleteOnExit(); // after the files in it, which are registered later
             Path file = folder.resolve("ratelimit.db");
-            for (String ending : List.of("", "-wal", "-shm", ".lock")) {
-                folder.resolve(file.getFileName() + ending).toFile().deleteOnExit();
+            for (Path one : List.of(file, AuditConnections.besideFile(file))) {
+                for (String ending : List.of("", "-wal", "-shm", ".lock")) {
+                    folder.resolve(one.getFileName() + ending).toFile().deleteOnExit();
+                }
             }
             return file;
         } catch (IOException e) {

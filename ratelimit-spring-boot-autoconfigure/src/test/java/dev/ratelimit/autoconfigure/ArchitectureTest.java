@@ -76,6 +76,7 @@ class ArchitectureTest {
                             "dev.ratelimit.store.sqlite",
                             "dev.ratelimit.store.postgresql",
                             "dev.ratelimit.schema",
+                            "dev.ratelimit.audit",
                             "dev.ratelimit.data",
                             "dev.ratelimit.connection"),
             "dev.ratelimit.startup",

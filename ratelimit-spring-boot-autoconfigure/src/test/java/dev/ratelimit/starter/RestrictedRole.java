@@ -40,6 +40,7 @@ record RestrictedRole(String name, String schema) {
         try (InputStream script = Schema.class.getResourceAsStream("postgresql/" + file)) {
             return new String(script.readAllBytes(), StandardCharsets.UTF_8)
                     .replace("ratelimit.rate", schema + ".rate")
+                    .replace("ratelimit.%I", schema + ".%I")
                     .replace("ratelimit.user_quotas", schema + ".user_quotas")
                     .replace("ratelimit.api_keys", schema + ".api_keys")
                     .replace("'ratelimit'", "'" + schema + "'");

@@ -1,0 +1,68 @@
+package dev.ratelimit.autoconfigure;
+
+import dev.ratelimit.audit.AuditEntry.Origin;
+import dev.ratelimit.audit.AuditMode;
+import dev.ratelimit.audit.AuditSettings;
+import dev.ratelimit.setting.InvalidPropertyException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.core.env.Environment;
+
+/**
+ * The configuration under {@code ratelimit.audit}: the audit trail, and totals over time.
+ *
+ * @param mode which requests are written to the audit trail; totals count all of them
+ * @param sampleRate with mode sampled, the share of allowed requests that is written, from 0 to 1
+ * @param serverId the name of this instance; by default that of the host
+ * @param region the region this instance runs in
+ * @param capacity how many rows may wait to be written; beyond that, denials are merged and allowed requests are dropped
+ * @param busiestSubjects how many subjects get totals of their own in a minute though they were not denied
+ * @param interval the time between two writes
+ * @param sqlitePath the SQLite file of the audit trail; by default beside that of the counts
+ */
+record AuditProperties(
+        @DefaultValue("denied") AuditMode mode,
+        @DefaultValue("0.01") double sampleRate,
+        @Nullable String serverId,
+        @DefaultValue("") String region,
+        @DefaultValue("10000") int capacity,
+        @DefaultValue("100") int busiestSubjects,
+        @DefaultValue("1s") Duration interval,
+        @Nullable String sqlitePath) {
+
+    private static final String PREFIX = "ratelimit.audit.";
+    private static final int LONGEST_SERVER = 100;
+    private static final int LONGEST_REGION = 50;
+
+    AuditSettings settings(Environment environment) {
+        String server = serverId == null ? hostName(environment) : serverId;
+        requireShort("server-id", server, LONGEST_SERVER);
+        requireShort("region", region, LONGEST_REGION);
+        return InvalidPropertyException.under(
+                PREFIX,
+                () -> new AuditSettings(
+                        mode, sampleRate, new Origin(server, region), capacity, busiestSubjects, interval));
+    }
+
+    private static void requireShort(String property, String value, int longest) {
+        if (value.length() > longest) {
+            throw new InvalidPropertyException(PREFIX + property, value, "write at most " + longest + " characters");
+        }
+    }
+
+    /** From the environment if possible: asking the network may take seconds. */
+    private static String hostName(Environment environment) {
+        String name = environment.getProperty("HOSTNAME", environment.getProperty("COMPUTERNAME", ""));
+        if (!name.isBlank()) {
+            return name.length() <= LONGEST_SERVER ? name : name.substring(0, LONGEST_SERVER);
+        }
+        try {
+            return InetAddress.getLocalHost().getHostName();
+        } catch (UnknownHostException e) {
+            return "process-" + ProcessHandle.current().pid();
+        }
+    }
+}

@@ -1,0 +1,78 @@
+package dev.ratelimit.database;
+
+import dev.ratelimit.audit.AuditDatabase;
+import dev.ratelimit.connection.LaterConnections;
+import dev.ratelimit.schema.Schema;
+import dev.ratelimit.store.sqlite.SqliteFile;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The database of the audit trail, with connections of its own: beside the counts in PostgreSQL, and in a second file beside
+ * that of SQLite. So it never keeps decisions waiting.
+ */
+public final class AuditConnections implements AutoCloseable {
+
+    /** One to write, one to read. */
+    private static final int MOST = 2;
+
+    private final AuditDatabase database;
+    private final @Nullable SqliteFile file;
+    private final @Nullable LaterConnections connections;
+
+    private AuditConnections(
+            AuditDatabase database, @Nullable SqliteFile file, @Nullable LaterConnections connections) {
+        this.database = database;
+        this.file = file;
+        this.connections = connections;
+    }
+
+    /**
+     * Opens it. PostgreSQL may be unavailable for now.
+     *
+     * @param beside the database of the counts, or else of the limits and rules
+     * @param path the second SQLite file; {@code null} for one in the folder of the first
+     */
+    public static AuditConnections beside(StateDatabase beside, @Nullable String path) {
+        if (beside instanceof StateDatabase.Sqlite sqlite) {
+            Path chosen = path == null ? besideFile(sqlite.file().path()) : Path.of(path);
+            SqliteFile file = SqliteFile.at(chosen);
+            if (sqlite.migrates()) {
+                Schema.migrateAudit(file);
+                file = file.createdAgainBy(Schema::migrateAudit);
+            } else {
+                Schema.requireAudit(file);
+            }
+            return new AuditConnections(AuditDatabase.sqlite(file), file, null);
+        }
+        if (beside instanceof PostgresDatabase postgres) {
+            LaterConnections later = new LaterConnections(() -> postgres.open("ratelimit-audit", 0, MOST));
+            return new AuditConnections(
+                    AuditDatabase.postgres(later, postgres.settings().schema()), null, later);
+        }
+        throw new IllegalStateException("the audit trail is not kept in memory");
+    }
+
+    /** Such as {@code ratelimit-audit.db} for {@code ratelimit.db}. */
+    static Path besideFile(Path file) {
+        String name = String.valueOf(file.getFileName());
+        int dot = name.lastIndexOf('.');
+        return file.resolveSibling(dot > 0 ? name.substring(0, dot) + "-audit" + name.substring(dot) : name + "-audit");
+    }
+
+    public AuditDatabase database() {
+        return database;
+    }
+
+    /** The SQLite file; {@code null} if the audit trail is in PostgreSQL. */
+    public @Nullable SqliteFile file() {
+        return file;
+    }
+
+    @Override
+    public void close() {
+        if (connections != null) {
+            connections.close();
+        }
+    }
+}

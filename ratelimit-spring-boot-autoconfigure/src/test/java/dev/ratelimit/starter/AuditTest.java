@@ -1,0 +1,170 @@
+package dev.ratelimit.starter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ratelimit.audit.AuditDecision;
+import dev.ratelimit.audit.AuditEntry;
+import dev.ratelimit.audit.AuditQuery;
+import dev.ratelimit.audit.Reports;
+import dev.ratelimit.audit.Reports.Granularity;
+import dev.ratelimit.audit.RequestAudit;
+import dev.ratelimit.testing.postgres.StoppablePostgres;
+import dev.ratelimit.testing.postgres.TestPostgres;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/** The audit trail and totals of an application. */
+class AuditTest {
+
+    @TempDir
+    private Path folder;
+
+    @Configuration(proxyBeanMethods = false)
+    @WithoutSecurity
+    static class Application {}
+
+    @RestController
+    static class Endpoints {
+
+        @GetMapping("/a/{id}")
+        String answer() {
+            return "x";
+        }
+    }
+
+    private static RunningApplication start(String... settings) {
+        List<String> all = new ArrayList<>(List.of(
+                "ratelimit.limits.one.algorithm=fixed-window",
+                "ratelimit.limits.one.max-requests=1",
+                "ratelimit.limits.one.window=3660d",
+                "ratelimit.rules.a.path=/a/**",
+                "ratelimit.rules.a.key=ip",
+                "ratelimit.rules.a.limits=one",
+                "ratelimit.audit.server-id=server-7",
+                "ratelimit.audit.region=eu"));
+        all.addAll(Arrays.asList(settings));
+        return RunningApplication.start(List.of(Application.class, Endpoints.class), all.toArray(String[]::new));
+    }
+
+    private String[] store(String kind) {
+        return kind.equals("sqlite")
+                ? new String[] {"ratelimit.store.sqlite.path=" + folder.resolve("limits.db")}
+                : new String[] {
+                    "ratelimit.store.postgresql.url=" + TestPostgres.instance().jdbcUrl(),
+                    "ratelimit.store.postgresql.schema="
+                            + TestPostgres.instance().freshSchema()
+                };
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"sqlite", "postgresql"})
+    void denialIsInTheAuditTrailAndAllRequestsAreInTheTotals(String kind) throws Exception {
+        try (RunningApplication application = start(store(kind))) {
+            Instant start = Instant.now().minusSeconds(120);
+            assertThat(application.get("/a/1").statusCode()).isEqualTo(200);
+            assertThat(application.get("/a/1").statusCode()).isEqualTo(429);
+
+            Reports reports = application.bean(Reports.class);
+            List<AuditEntry> entries = Awaitility.await()
+                    .until(() -> reports.entries(AuditQuery.since(start, 10)), found -> !found.isEmpty());
+            AuditEntry entry = entries.get(0);
+            assertThat(entries).hasSize(1);
+            assertThat(entry.decision()).isEqualTo(AuditDecision.THROTTLED);
+            assertThat(entry.what()).isEqualTo(new AuditEntry.What("GET", "/a/1", 429));
+            assertThat(entry.cause().rule()).isEqualTo("a");
+            assertThat(entry.cause().limit()).isEqualTo("one");
+            assertThat(entry.origin()).isEqualTo(new AuditEntry.Origin("server-7", "eu"));
+
+            application.bean(RequestAudit.class).flush();
+            List<Reports.Period> minutes =
+                    reports.timeline("one", Granularity.MINUTE, start, start.plus(Duration.ofHours(1)));
+            assertThat(minutes.stream().mapToLong(one -> one.totals().allowed()).sum())
+                    .isEqualTo(1);
+            assertThat(minutes.stream()
+                            .mapToLong(one -> one.totals().throttled())
+                            .sum())
+                    .isEqualTo(1);
+        }
+        if (kind.equals("sqlite")) {
+            assertThat(folder.resolve("limits-audit.db")).exists();
+        }
+    }
+
+    @Test
+    void restIsWrittenWhenTheApplicationStops() throws Exception {
+        String[] store = store("sqlite");
+        try (RunningApplication application = start(with(store, "ratelimit.audit.interval=1m"))) {
+            application.get("/a/1");
+            application.get("/a/1");
+        }
+        try (RunningApplication application = start(store)) {
+            assertThat(application.bean(Reports.class).entries(AuditQuery.since(Instant.EPOCH, 10)))
+                    .hasSize(1);
+        }
+    }
+
+    private static String[] with(String[] settings, String one) {
+        String[] all = Arrays.copyOf(settings, settings.length + 1);
+        all[settings.length] = one;
+        return all;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ratelimit.store.type=memory", "ratelimit.enabled=false"})
+    void withoutADatabaseThereIsNoAuditTrail(String setting) {
+        try (RunningApplication application = start(setting)) {
+            assertThatThrownBy(() -> application.bean(Reports.class)).isInstanceOf(NoSuchBeanDefinitionException.class);
+        }
+    }
+
+    @Test
+    void databaseThatComesLaterGetsTheRowsOfBefore(@TempDir Path data) throws Exception {
+        try (StoppablePostgres server = new StoppablePostgres(data);
+                RunningApplication application = start(
+                        "ratelimit.store.postgresql.url=" + server.jdbcUrl(),
+                        "ratelimit.store.required=false",
+                        "ratelimit.on-failure=closed")) {
+            assertThat(application.get("/a/1").statusCode()).isEqualTo(503);
+
+            server.start();
+
+            Awaitility.await()
+                    .atMost(Duration.ofMinutes(1))
+                    .ignoreExceptions()
+                    .untilAsserted(() -> assertThat(
+                                    application.bean(Reports.class).entries(AuditQuery.since(Instant.EPOCH, 10)))
+                            .extracting(AuditEntry::decision)
+                            .contains(AuditDecision.FAILED_CLOSED));
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "ratelimit.audit.sample-rate=2|ratelimit.audit.sample-rate|write a share from 0 to 1",
+                "ratelimit.audit.capacity=5|ratelimit.audit.capacity|from 100 to 1000000",
+                "ratelimit.audit.interval=0s|ratelimit.audit.interval|such as 1s",
+                "ratelimit.audit.mode=every|ratelimit.audit.mode|every"
+            })
+    void invalidSettingStopsTheStart(String setting, String property, String advice) {
+        assertThatThrownBy(() -> start(with(store("sqlite"), setting)).close())
+                .hasStackTraceContaining(property)
+                .hasStackTraceContaining(advice);
+    }
+}
