@@ -3,6 +3,7 @@ package guide;
 // region imports
 import dev.ratelimit.Subject;
 import dev.ratelimit.admin.Change;
+import dev.ratelimit.admin.ChangeLog;
 import dev.ratelimit.admin.Explanation;
 import dev.ratelimit.admin.Inquiry;
 import dev.ratelimit.admin.KeyAdmin.IssuedKey;
@@ -61,18 +62,23 @@ final class AdminTour {
     static void users(RateLimitAdmin admin) {
         // region users
         Quota perHour = new Quota(null, 5_000L, null, null, null, null);
-        admin.quotas().set("alice", "premium", perHour, "ops");
-        admin.quotas().block("mallory", Instant.now().plus(Duration.ofDays(1)), "chargeback", "ops");
-        admin.quotas().block("trudy", "fraud", "ops"); // without an end
+        admin.quotas().set("alice", "premium", perHour, Change.by("ops"));
+        admin.quotas()
+                .block(
+                        "mallory",
+                        Change.by("ops")
+                                .until(Instant.now().plus(Duration.ofDays(1)))
+                                .because("chargeback"));
+        admin.quotas().block("trudy", Change.by("ops").because("fraud")); // without an end
         admin.quotas().usage("alice"); // today, this month, and the remainder
         // endregion
     }
 
     static String keys(RateLimitAdmin admin) {
         // region keys
-        IssuedKey key = admin.keys().create(NewKey.of("build server", "alice").tier("premium"), "ops");
+        IssuedKey key = admin.keys().create(NewKey.of("build server", "alice").tier("premium"), Change.by("ops"));
         String secret = key.secret(); // shown this once
-        admin.keys().revoke(key.id(), "ops");
+        admin.keys().revoke(key.id(), Change.by("ops"));
         // endregion
         return secret;
     }
@@ -80,8 +86,9 @@ final class AdminTour {
     static Explanation support(RateLimitAdmin admin) {
         // region support
         admin.penalties().list();
-        admin.penalties().note(Subject.user("alice"), "login", Map.of("ticket", "OPS-8"), "ops");
-        admin.reset(Subject.user("alice"), "login", "ops");
+        admin.penalties().note(Subject.user("alice"), "login", Map.of("ticket", "OPS-8"), Change.by("ops"));
+        admin.reset(Subject.user("alice"), "login", Change.by("ops"));
+        admin.changes().list(ChangeLog.Query.newest(50)); // who changed what, when and why
         Explanation why = admin.explain(
                 Inquiry.of("POST", "/api/campaigns").from("203.0.113.7").user("alice"));
         // endregion

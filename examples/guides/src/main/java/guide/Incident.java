@@ -45,7 +45,12 @@ class Incident {
     }
 
     void blockUser(String user, String by) {
-        admin.quotas().block(user, Instant.now().plus(Duration.ofDays(1)), "chargeback", by);
+        admin.quotas()
+                .block(
+                        user,
+                        Change.by(by)
+                                .until(Instant.now().plus(Duration.ofDays(1)))
+                                .because("chargeback"));
     }
 
     /** Why does this request get its answer? Consumes nothing. */

@@ -1,6 +1,7 @@
 package guide;
 
 // region keys
+import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.KeyAdmin;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.admin.RateLimitAdmin;
@@ -18,12 +19,12 @@ class PartnerKeys {
     /** Returns the secret, which nobody can read again. */
     String issue(String partner, String createdBy) {
         KeyAdmin.IssuedKey key =
-                admin.keys().create(NewKey.of(partner + " API", partner).tier("premium"), createdBy);
+                admin.keys().create(NewKey.of(partner + " API", partner).tier("premium"), Change.by(createdBy));
         return key.secret();
     }
 
     void revoke(String id, String revokedBy) {
-        admin.keys().revoke(id, revokedBy);
+        admin.keys().revoke(id, Change.by(revokedBy));
     }
 }
 // endregion

@@ -38,9 +38,14 @@ final class PlainPolicies {
                             Change.by("ops")
                                     .until(Instant.now().plus(Duration.ofHours(6)))
                                     .because("launch day"));
-            admin.quotas().block("mallory", Instant.now().plus(Duration.ofDays(1)), "scraping", "ops");
+            admin.quotas()
+                    .block(
+                            "mallory",
+                            Change.by("ops")
+                                    .until(Instant.now().plus(Duration.ofDays(1)))
+                                    .because("scraping"));
             return admin.keys()
-                    .create(NewKey.of("build server", "alice"), "ops")
+                    .create(NewKey.of("build server", "alice"), Change.by("ops"))
                     .secret();
         }
         // endregion

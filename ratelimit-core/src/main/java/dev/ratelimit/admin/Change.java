@@ -45,6 +45,14 @@ public record Change(
         return new Change(by, expiresAt, reason, Notes.json(notes));
     }
 
+    /** Refuses an expiry of a change that cannot expire. */
+    void requireNoExpiry(String what) {
+        if (expiresAt != null) {
+            throw new IllegalArgumentException(
+                    what + " does not expire, but the change has the expiry " + expiresAt + "; leave out until");
+        }
+    }
+
     /** Refuses a change that expires at once. */
     void requireLasting(Instant now) {
         if (expiresAt != null && !expiresAt.isAfter(now)) {

@@ -104,6 +104,11 @@ public final class ConfiguredStorage implements PolicyStorage {
     }
 
     @Override
+    public List<ChangeLog.Entry> changes(ChangeLog.Query query) {
+        return List.of();
+    }
+
+    @Override
     public boolean notePenalty(Subject subject, String limit, String metadata) {
         throw unchangeable();
     }

@@ -3,6 +3,7 @@ package dev.ratelimit.admin;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.caller.Caller;
+import dev.ratelimit.support.LogText;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -39,7 +40,8 @@ public final class KeyAdmin {
     }
 
     /** Creates a key. The result is the only copy of its secret: give it to the owner, and do not keep it. */
-    public IssuedKey create(NewKey key, String by) {
+    public IssuedKey create(NewKey key, Change change) {
+        change.requireNoExpiry("the change of the API key '" + key.name() + "'");
         Instant expiresAt = key.expiresAt();
         if (expiresAt != null && !expiresAt.isAfter(storage.clock().instant())) {
             throw new IllegalArgumentException(
@@ -47,9 +49,21 @@ public final class KeyAdmin {
         }
         QuotaAdmin.requireTier(key.tier(), storage.current());
         QuotaAdmin.requireValid(key.quota());
-        String author = Change.by(by).by();
-        IssuedKey issued = storage.change(transaction -> transaction.addKey(key, author));
-        log.info("Created API key {} ({}) of {}, by {}", issued.id(), key.name(), key.owner(), by);
+        IssuedKey issued = storage.change(transaction -> {
+            IssuedKey added = transaction.addKey(key, change.by());
+            transaction.log(
+                    new ChangeLog.Target("create", ChangeLog.Kind.API_KEY, added.id()),
+                    change,
+                    null,
+                    ChangeLog.json(key));
+            return added;
+        });
+        log.info(
+                "Created API key {} ({}) of {}, by {}",
+                issued.id(),
+                LogText.of(key.name()),
+                LogText.of(key.owner()),
+                LogText.of(change.by()));
         return issued;
     }
 
@@ -72,14 +86,15 @@ public final class KeyAdmin {
      *
      * @throws IllegalArgumentException if there is no such key
      */
-    public void revoke(String id, String by) {
-        String author = Change.by(by).by();
+    public void revoke(String id, Change change) {
+        change.requireNoExpiry("the revocation of an API key");
         storage.run(transaction -> {
-            if (!transaction.revokeKey(id, author)) {
+            if (!transaction.revokeKey(id, change.by())) {
                 throw unknown(id);
             }
+            transaction.log(new ChangeLog.Target("revoke", ChangeLog.Kind.API_KEY, id), change, null, null);
         });
-        log.info("Revoked API key {}, by {}", id, by);
+        log.info("Revoked API key {}, by {}", id, LogText.of(change.by()));
     }
 
     private static IllegalArgumentException unknown(String id) {

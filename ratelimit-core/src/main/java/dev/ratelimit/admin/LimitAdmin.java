@@ -79,7 +79,7 @@ public final class LimitAdmin {
      */
     public Revision<Map<String, String>> set(String name, Map<String, String> definition, Change change) {
         Map<String, String> stripped = stripped(name, definition);
-        return storage.change(transaction -> add(transaction, name, Revision.State.SET, stripped, change));
+        return storage.change(transaction -> add(transaction, "set", name, Revision.State.SET, stripped, change));
     }
 
     /** Properties are stored as lines, so none may span several. */
@@ -115,7 +115,7 @@ public final class LimitAdmin {
                         + new TreeSet<>(now.limits().keySet()));
             }
             requireUnused(name, now);
-            return add(transaction, name, Revision.State.REMOVED, null, change);
+            return add(transaction, "remove", name, Revision.State.REMOVED, null, change);
         });
     }
 
@@ -159,14 +159,15 @@ public final class LimitAdmin {
             }
             Map<String, String> definition = new LinkedHashMap<>(limit.content());
             definition.put(LimitBook.ENABLED, Boolean.toString(enabled));
-            return add(transaction, name, Revision.State.SET, definition, change);
+            return add(transaction, switching(enabled), name, Revision.State.SET, definition, change);
         });
     }
 
     /** Switches all limits and rules off or on: see {@link RateLimitAdmin#disable}. */
     Revision<Map<String, String>> switchAll(boolean enabled, Change change) {
         Map<String, String> definition = Map.of(LimitBook.ENABLED, Boolean.toString(enabled));
-        return storage.change(transaction -> add(transaction, LimitBook.ALL, Revision.State.SET, definition, change));
+        return storage.change(transaction ->
+                add(transaction, switching(enabled), LimitBook.ALL, Revision.State.SET, definition, change));
     }
 
     /** Stores the content of an earlier version again. */
@@ -177,12 +178,13 @@ public final class LimitAdmin {
                 throw new InvalidLimitException(
                         name, "version", version, "name a valid version; this one is broken: " + before.problem());
             }
-            return add(transaction, name, before.state(), before.content(), change);
+            return add(transaction, "roll-back", name, before.state(), before.content(), change);
         });
     }
 
     private Revision<Map<String, String>> add(
             PolicyStorage.Transaction transaction,
+            String action,
             String name,
             Revision.State state,
             @Nullable Map<String, String> definition,
@@ -190,7 +192,22 @@ public final class LimitAdmin {
         Instant now = storage.clock().instant();
         Revision<Map<String, String>> draft =
                 Revision.draft(name, storage.limitHistory(name), state, definition, change, now);
-        storage.effective().requireValidLimit(draft, now);
+        EffectivePolicy effective = storage.effective();
+        effective.requireValidLimit(draft, now);
+        PolicyConfiguration configuration = effective.configuration();
+        transaction.log(
+                new ChangeLog.Target(action, ChangeLog.Kind.LIMIT, name),
+                change,
+                ChangeLog.json(inForce(name, effective).content()),
+                ChangeLog.json(
+                        definition == null
+                                ? configuration.limits().get(name)
+                                : configuration.completed(name, definition)));
         return transaction.addLimit(draft);
+    }
+
+    /** The action of a switch, in the log of changes. */
+    static String switching(boolean enabled) {
+        return enabled ? "switch-on" : "switch-off";
     }
 }

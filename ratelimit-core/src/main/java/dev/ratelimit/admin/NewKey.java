@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * An API key to create.
  *
  * <pre>{@code
- * admin.keys().create(NewKey.of("build server", "alice").tier("premium"), "ops").secret()
+ * admin.keys().create(NewKey.of("build server", "alice").tier("premium"), Change.by("ops")).secret()
  * }</pre>
  *
  * @param name a name for its owner

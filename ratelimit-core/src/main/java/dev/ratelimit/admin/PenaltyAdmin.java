@@ -2,6 +2,7 @@ package dev.ratelimit.admin;
 
 import dev.ratelimit.Penalties;
 import dev.ratelimit.Subject;
+import dev.ratelimit.support.LogText;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -61,12 +62,22 @@ public final class PenaltyAdmin {
      *
      * @return {@code false} if no violations are remembered
      */
-    public boolean note(Subject subject, String limit, Map<String, String> notes, String by) {
-        String author = Change.by(by).by();
+    public boolean note(Subject subject, String limit, Map<String, String> notes, Change change) {
+        change.requireNoExpiry("a note on violations");
         String metadata = Notes.json(notes);
         boolean found = storage.notePenalty(subject, limit, metadata);
         if (found) {
-            log.info("Noted {} on the violations of {} on limit {}, by {}", metadata, subject, limit, author);
+            storage.run(transaction -> transaction.log(
+                    new ChangeLog.Target("note", ChangeLog.Kind.SUBJECT, subject.text()),
+                    change,
+                    null,
+                    Notes.json(Map.of("limit", limit, "notes", metadata))));
+            log.info(
+                    "Noted {} on the violations of {} on limit {}, by {}",
+                    LogText.of(metadata),
+                    subject,
+                    LogText.of(limit),
+                    LogText.of(change.by()));
         }
         return found;
     }
@@ -76,7 +87,7 @@ public final class PenaltyAdmin {
      *
      * @return whether it succeeded; {@code false} if the store failed
      */
-    public boolean clear(Subject subject, String limit, String by) {
-        return resets.reset(subject, limit, by);
+    public boolean clear(Subject subject, String limit, Change change) {
+        return resets.reset(subject, limit, "clear-penalty", change);
     }
 }

@@ -78,6 +78,9 @@ public interface PolicyStorage extends Policies {
     /** The stored state of a subject, and of subjects of several parts that begin with it, at most so many. */
     List<SubjectAdmin.StoredState> states(Subject subject, int most);
 
+    /** The changes that operators made, the newest first. */
+    List<ChangeLog.Entry> changes(ChangeLog.Query query);
+
     /**
      * Replaces the notes on the violations of a subject on a limit. If there are no violations, returns false.
      *
@@ -143,6 +146,14 @@ public interface PolicyStorage extends Policies {
 
         /** Revokes an API key. If it is revoked already, changes nothing. If there is no such key, returns false. */
         boolean revokeKey(String id, String by);
+
+        /**
+         * Logs the change.
+         *
+         * @param before the state before, a JSON object, or {@code null} if there was none
+         * @param after the state after, a JSON object, or {@code null} if there is none
+         */
+        void log(ChangeLog.Target target, Change change, @Nullable String before, @Nullable String after);
 
         /** Tells all instances that counts of a subject were reset. */
         void announceReset(Subject subject);

@@ -6,6 +6,7 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.caller.Account;
 import dev.ratelimit.caller.Quota;
 import dev.ratelimit.policy.Policy;
+import dev.ratelimit.support.LogText;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.List;
@@ -59,40 +60,67 @@ public final class QuotaAdmin {
      * @param tier the tier, or {@code null} to derive it from the authorities
      * @param quota overrides the quota of the tier, value by value
      */
-    public void set(String user, @Nullable String tier, Quota quota, String by) {
+    public void set(String user, @Nullable String tier, Quota quota, Change change) {
         requireUser(user);
         requireValid(quota);
         requireTier(tier, storage.current());
-        String author = Change.by(by).by();
-        storage.run(transaction -> transaction.setQuota(user, tier, quota, author));
+        set(user, "set", tier, quota, change);
     }
 
     /** Removes the tier and the quota of a user. A block stays as it is. */
-    public void remove(String user, String by) {
-        set(user, null, Quota.NONE, by);
-    }
-
-    /** Blocks all requests of a user until then. */
-    public void block(String user, Instant until, String reason, String by) {
+    public void remove(String user, Change change) {
         requireUser(user);
-        if (!until.isAfter(storage.clock().instant())) {
+        set(user, "remove", null, Quota.NONE, change);
+    }
+
+    private void set(String user, String action, @Nullable String tier, Quota quota, Change change) {
+        change.requireNoExpiry("the quota of '" + user + "'");
+        storage.run(transaction -> {
+            transaction.log(
+                    new ChangeLog.Target(action, ChangeLog.Kind.QUOTA, user),
+                    change,
+                    ChangeLog.quotaOf(storage.accounts().find(user)),
+                    ChangeLog.json(tier, quota));
+            transaction.setQuota(user, tier, quota, change.by());
+        });
+    }
+
+    /** Blocks all requests of a user until the change expires; if it does not, until the user is {@linkplain #unblock unblocked}. */
+    public void block(String user, Change change) {
+        requireUser(user);
+        Instant now = storage.clock().instant();
+        Instant end = change.expiresAt();
+        if (end != null && !end.isAfter(now)) {
             throw new IllegalArgumentException(
-                    "the block of '" + user + "' ends at " + until + "; write a moment in the future");
+                    "the block of '" + user + "' ends at " + end + "; write a moment in the future");
         }
-        String author = Change.by(by).by();
-        storage.run(transaction -> transaction.setBlock(user, until, reason, author));
-        log.info("Blocked user {} until {}, by {}: {}", user, until, by, reason);
+        Instant until = end == null ? now.plus(Penalties.FOREVER) : end;
+        setBlock(user, "block", until, change);
+        log.info(
+                "Blocked user {} until {}, by {}: {}",
+                LogText.of(user),
+                until,
+                LogText.of(change.by()),
+                LogText.of(change.reason()));
     }
 
-    /** Blocks all requests of a user, until the user is {@linkplain #unblock unblocked}. */
-    public void block(String user, String reason, String by) {
-        block(user, storage.clock().instant().plus(Penalties.FOREVER), reason, by);
+    public void unblock(String user, Change change) {
+        requireUser(user);
+        change.requireNoExpiry("the end of the block of '" + user + "'");
+        setBlock(user, "unblock", null, change);
+        log.info("Unblocked user {}, by {}", LogText.of(user), LogText.of(change.by()));
     }
 
-    public void unblock(String user, String by) {
-        String author = Change.by(by).by();
-        storage.run(transaction -> transaction.setBlock(user, null, null, author));
-        log.info("Unblocked user {}, by {}", user, by);
+    private void setBlock(String user, String action, @Nullable Instant until, Change change) {
+        String reason = until == null ? null : change.reason();
+        storage.run(transaction -> {
+            transaction.log(
+                    new ChangeLog.Target(action, ChangeLog.Kind.USER, user),
+                    change,
+                    ChangeLog.blockOf(storage.accounts().find(user)),
+                    ChangeLog.block(until, reason));
+            transaction.setBlock(user, until, reason, change.by());
+        });
     }
 
     private static void requireUser(String user) {

@@ -33,6 +33,7 @@ public final class RateLimitAdmin {
     private final KeyAdmin keys;
     private final PenaltyAdmin penalties;
     private final SubjectAdmin subjects;
+    private final ChangeLog changes;
     private final Resets resets;
     private final Explainer explainer;
 
@@ -61,6 +62,7 @@ public final class RateLimitAdmin {
         this.resets = new Resets(storage, limiter);
         this.penalties = new PenaltyAdmin(storage, resets);
         this.subjects = new SubjectAdmin(storage, limiter, gate.subjects());
+        this.changes = new ChangeLog(storage);
         this.explainer = new Explainer(storage, limiter, gate);
     }
 
@@ -86,6 +88,10 @@ public final class RateLimitAdmin {
 
     public SubjectAdmin subjects() {
         return subjects;
+    }
+
+    public ChangeLog changes() {
+        return changes;
     }
 
     /** All limits, rules and tiers in force on this instance. */
@@ -123,8 +129,8 @@ public final class RateLimitAdmin {
      * @param limit the name of a limit; {@code quota} for the whole quota
      * @return whether it succeeded; {@code false} if the store failed
      */
-    public boolean reset(Subject subject, String limit, String by) {
-        return resets.reset(subject, limit, by);
+    public boolean reset(Subject subject, String limit, Change change) {
+        return resets.reset(subject, limit, "reset", change);
     }
 
     /** Lists each rule, why it applies to a request or not, and what would remain. Consumes nothing. */

@@ -7,10 +7,12 @@ import dev.ratelimit.Subject;
 import dev.ratelimit.Window;
 import dev.ratelimit.algorithm.Algorithms;
 import dev.ratelimit.caller.Quota;
+import dev.ratelimit.support.LogText;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -38,8 +40,8 @@ final class Resets {
         this.limiter = limiter;
     }
 
-    boolean reset(Subject subject, String limit, String by) {
-        Change change = Change.by(by);
+    boolean reset(Subject subject, String limit, String action, Change change) {
+        change.requireNoExpiry("a reset");
         List<Limit> limits = named(limit);
         LimitRequest request = LimitRequest.of(subject, limits.get(0));
         for (Limit other : limits.subList(1, limits.size())) {
@@ -48,8 +50,15 @@ final class Resets {
         if (!limiter.reset(request)) {
             return false;
         }
-        storage.run(transaction -> transaction.announceReset(subject));
-        log.info("Reset limit {} for {}, by {}", limit, subject, change.by());
+        storage.run(transaction -> {
+            transaction.announceReset(subject);
+            transaction.log(
+                    new ChangeLog.Target(action, ChangeLog.Kind.SUBJECT, subject.text()),
+                    change,
+                    null,
+                    Notes.json(Map.of("limit", limit)));
+        });
+        log.info("Reset limit {} for {}, by {}", LogText.of(limit), subject, LogText.of(change.by()));
         return true;
     }
 

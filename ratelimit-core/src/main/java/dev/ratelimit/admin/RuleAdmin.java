@@ -68,7 +68,7 @@ public final class RuleAdmin {
      * @throws InvalidRuleException if it is invalid or has an expression; nothing is changed then
      */
     public Revision<Rule> set(Rule rule, Change change) {
-        return storage.change(transaction -> add(transaction, rule.name(), Revision.State.SET, rule, change));
+        return storage.change(transaction -> add(transaction, "set", rule.name(), Revision.State.SET, rule, change));
     }
 
     /** Disables the rule of that name, whether it is stored or configured. */
@@ -78,7 +78,7 @@ public final class RuleAdmin {
                     .filter(rule -> rule.name().equals(name))
                     .findFirst()
                     .orElseThrow(() -> new IllegalArgumentException("no rule '" + name + "' is in force"));
-            return add(transaction, name, Revision.State.DISABLED, inForce, change);
+            return add(transaction, LimitAdmin.switching(false), name, Revision.State.DISABLED, inForce, change);
         });
     }
 
@@ -100,8 +100,8 @@ public final class RuleAdmin {
                     .findFirst()
                     .orElse(null);
             return before == null
-                    ? add(transaction, name, Revision.State.REMOVED, null, change)
-                    : add(transaction, name, before.state(), before.content(), change);
+                    ? add(transaction, LimitAdmin.switching(true), name, Revision.State.REMOVED, null, change)
+                    : add(transaction, LimitAdmin.switching(true), name, before.state(), before.content(), change);
         });
     }
 
@@ -117,7 +117,7 @@ public final class RuleAdmin {
                 throw new IllegalArgumentException(
                         "no rule '" + name + "' is stored; name one of " + new TreeSet<>(stored.keySet()));
             }
-            return add(transaction, name, Revision.State.REMOVED, null, change);
+            return add(transaction, "remove", name, Revision.State.REMOVED, null, change);
         });
     }
 
@@ -129,12 +129,13 @@ public final class RuleAdmin {
                 throw new InvalidRuleException(
                         name, "version", version, "name a valid version; this one is broken: " + before.problem());
             }
-            return add(transaction, name, before.state(), before.content(), change);
+            return add(transaction, "roll-back", name, before.state(), before.content(), change);
         });
     }
 
     private Revision<Rule> add(
             PolicyStorage.Transaction transaction,
+            String action,
             String name,
             Revision.State state,
             @Nullable Rule rule,
@@ -142,6 +143,17 @@ public final class RuleAdmin {
         Instant now = storage.clock().instant();
         Revision<Rule> draft = Revision.draft(name, storage.ruleHistory(name), state, rule, change, now);
         storage.effective().requireValidRule(draft, now);
+        InForce<Rule> before = find(name);
+        transaction.log(
+                new ChangeLog.Target(action, ChangeLog.Kind.RULE, name),
+                change,
+                ChangeLog.json(before == null ? null : before.content()),
+                ChangeLog.json(
+                        switch (state) {
+                            case DISABLED -> null;
+                            case REMOVED -> version(name, 0);
+                            case SET, BROKEN -> rule;
+                        }));
         return transaction.addRule(draft);
     }
 }

@@ -57,6 +57,7 @@ public final class PolicyDatabase {
     private final ChangeRow.Rows changes;
     private final PenaltyRow.Rows penalties;
     private final StateRows states;
+    private final ChangeLogRows log;
 
     private PolicyDatabase(String where, DataSource dataSource, @Nullable String schema, String lock) {
         this.where = where;
@@ -75,6 +76,7 @@ public final class PolicyDatabase {
         this.keys = new KeyRow.Rows(new Table(jdbc, schema, "api_keys"));
         this.changes = new ChangeRow.Rows(new Table(jdbc, schema, "rate_limit_changes"));
         this.penalties = new PenaltyRow.Rows(new Table(jdbc, schema, "rate_limit_penalties"));
+        this.log = new ChangeLogRows(new Table(jdbc, schema, "rate_limit_admin_logs"));
         this.states =
                 new StateRows(new Table(jdbc, schema, "rate_limits"), new Table(jdbc, schema, "rate_limit_penalties"));
     }
@@ -172,6 +174,10 @@ public final class PolicyDatabase {
 
     StateRows states() {
         return states;
+    }
+
+    ChangeLogRows log() {
+        return log;
     }
 
     DataSource dataSource() {

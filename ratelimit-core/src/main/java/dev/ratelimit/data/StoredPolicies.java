@@ -3,6 +3,7 @@ package dev.ratelimit.data;
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.Limits;
 import dev.ratelimit.Subject;
+import dev.ratelimit.admin.ChangeLog;
 import dev.ratelimit.admin.EffectivePolicy;
 import dev.ratelimit.admin.EffectivePolicy.Versions;
 import dev.ratelimit.admin.KeyInfo;
@@ -370,6 +371,11 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     @Override
     public List<SubjectAdmin.StoredState> states(Subject subject, int most) {
         return counting.states().find(subject.text(), Micros.of(now()), most);
+    }
+
+    @Override
+    public List<ChangeLog.Entry> changes(ChangeLog.Query query) {
+        return database.log().find(query);
     }
 
     @Override

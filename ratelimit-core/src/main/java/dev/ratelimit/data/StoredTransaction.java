@@ -1,6 +1,8 @@
 package dev.ratelimit.data;
 
 import dev.ratelimit.Subject;
+import dev.ratelimit.admin.Change;
+import dev.ratelimit.admin.ChangeLog.Target;
 import dev.ratelimit.admin.KeyAdmin.IssuedKey;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.admin.PolicyStorage;
@@ -73,6 +75,11 @@ final class StoredTransaction implements PolicyStorage.Transaction {
             database.keys().revoke(id, Micros.of(clock.instant()), by);
         }
         return row.isPresent();
+    }
+
+    @Override
+    public void log(Target target, Change change, @Nullable String before, @Nullable String after) {
+        database.log().add(clock.instant(), target, change, before, after);
     }
 
     @Override

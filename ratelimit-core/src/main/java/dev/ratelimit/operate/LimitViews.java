@@ -99,7 +99,7 @@ final class LimitViews {
 
     List<VersionView> ruleHistory(String name) {
         InForce<Rule> inForce = admin.rules().find(name);
-        return versions(admin.rules().history(name), inForce == null ? null : inForce.revision(), RuleProperties::of);
+        return versions(admin.rules().history(name), inForce == null ? null : inForce.revision(), Rule::properties);
     }
 
     private static <T> List<VersionView> versions(
@@ -132,7 +132,7 @@ final class LimitViews {
                     content == null ? null : rules.size() + 1,
                     rule.name(),
                     content != null,
-                    shown == null ? Map.of() : RuleProperties.of(shown),
+                    shown == null ? Map.of() : shown.properties(),
                     Source.of(revision)));
         }
         return rules;
@@ -153,6 +153,6 @@ final class LimitViews {
 
     private Map<String, String> ruleProperties(String name, int version) {
         Rule rule = admin.rules().version(name, version);
-        return rule == null ? Map.of() : RuleProperties.of(rule);
+        return rule == null ? Map.of() : rule.properties();
     }
 }

@@ -1,6 +1,7 @@
 package dev.ratelimit.operate;
 
 import dev.ratelimit.Subject;
+import dev.ratelimit.admin.ChangeLog;
 import dev.ratelimit.admin.Inquiry;
 import dev.ratelimit.admin.Problem;
 import dev.ratelimit.admin.RateLimitAdmin;
@@ -188,6 +189,11 @@ public final class Operations {
         return admin.penalties().list(most).stream()
                 .map(penalty -> PenaltyView.of(penalty, now))
                 .toList();
+    }
+
+    /** The changes that operators made, the newest first. */
+    public List<ChangeView> changes(ChangeLog.Query query) {
+        return admin.changes().list(query).stream().map(ChangeView::of).toList();
     }
 
     // Requests

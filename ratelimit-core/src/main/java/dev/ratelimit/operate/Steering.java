@@ -134,7 +134,7 @@ public final class Steering {
     }
 
     private static VersionView rule(Revision<Rule> stored) {
-        return LimitViews.version(stored, true, RuleProperties::of);
+        return LimitViews.version(stored, true, Rule::properties);
     }
 
     // Users and addresses
@@ -146,17 +146,12 @@ public final class Steering {
      */
     public void blockUser(String user, @Nullable Instant until) {
         requireLine("user", user, "write the name of a user");
-        String reason = String.valueOf(change.reason());
-        if (until == null) {
-            admin.quotas().block(user, reason, change.by());
-        } else {
-            admin.quotas().block(user, until, reason, change.by());
-        }
+        admin.quotas().block(user, until(until));
     }
 
     public void unblockUser(String user) {
         requireLine("user", user, "write the name of a user");
-        admin.quotas().unblock(user, change.by());
+        admin.quotas().unblock(user, change);
     }
 
     /**
@@ -190,7 +185,7 @@ public final class Steering {
      * @param limit the name of a limit; {@code quota} for the whole quota
      */
     public void reset(String subject, String limit) {
-        reset(Subject.ofText(subject), limit);
+        requireDone(admin.reset(Subject.ofText(subject), limit, change), subject, limit);
     }
 
     /**
@@ -204,15 +199,15 @@ public final class Steering {
         for (SubjectAdmin.Standing standing :
                 admin.subjects().standings(whole, admin.subjects().caller(whole))) {
             if (standing.stored() != null) {
-                reset(standing.subject(), standing.limit());
+                reset(standing.subject().text(), standing.limit());
                 limits.add(standing.limit());
             }
         }
         return List.copyOf(limits);
     }
 
-    private void reset(Subject subject, String limit) {
-        if (!admin.reset(subject, limit, change.by())) {
+    private static void requireDone(boolean done, String subject, String limit) {
+        if (!done) {
             throw new UnavailableException("the store did not answer, so " + subject + " may not be reset on limit '"
                     + limit + "'; try again when the store is available");
         }
@@ -220,12 +215,12 @@ public final class Steering {
 
     /** Ends a penalty and forgets the violations, and the count of the limit with them. */
     public void clearPenalty(String subject, String limit) {
-        reset(subject, limit);
+        requireDone(admin.penalties().clear(Subject.ofText(subject), limit, change), subject, limit);
     }
 
     /** Revokes an API key for good. */
     public void revokeKey(String id) {
-        admin.keys().revoke(id, change.by());
+        admin.keys().revoke(id, change);
     }
 
     // Backups

@@ -10,6 +10,7 @@ import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -87,6 +88,11 @@ public record Rule(
             throw new InvalidRuleException(
                     rule, "response.retry-after", retryAfter.toString(), "write a time of at most 3660d, such as 1m");
         }
+    }
+
+    /** The properties as they are written in the configuration, without those that are as usual. */
+    public Map<String, String> properties() {
+        return RuleProperties.of(this);
     }
 
     /** A limit under the name by which this rule counts: in shadow, the rule has counts of its own. */

@@ -15,6 +15,7 @@ import dev.ratelimit.Outcome;
 import dev.ratelimit.RequestRecord;
 import dev.ratelimit.Subject;
 import dev.ratelimit.Window;
+import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.Explanation;
 import dev.ratelimit.admin.Inquiry;
 import dev.ratelimit.admin.KeyAdmin.IssuedKey;
@@ -56,7 +57,7 @@ abstract class KeysAndQuotasContract extends DataContract {
     void aKeyIsRecognisedUntilItIsRevoked() {
         StoredPolicies other = instance(NEVER, false, ChangeListener.NONE);
         IssuedKey issued = admin.keys()
-                .create(NewKey.of("build server", "alice").tier("premium").quota(HUNDRED_A_DAY), "ops");
+                .create(NewKey.of("build server", "alice").tier("premium").quota(HUNDRED_A_DAY), Change.by("ops"));
         other.refresh();
 
         ApiKey expected = new ApiKey(issued.id(), "build server", "alice", "premium", HUNDRED_A_DAY);
@@ -64,7 +65,7 @@ abstract class KeysAndQuotasContract extends DataContract {
         assertThat(other.apiKeys().recognise(issued.secret())).isEqualTo(expected);
 
         clock.move(ofMinutes(1));
-        admin.keys().revoke(issued.id(), "eve");
+        admin.keys().revoke(issued.id(), Change.by("eve"));
         assertThat(policies.apiKeys().recognise(issued.secret())).isNull();
         other.refresh();
         assertThat(other.apiKeys().recognise(issued.secret())).isNull();
@@ -78,26 +79,27 @@ abstract class KeysAndQuotasContract extends DataContract {
         assertThat(info.isActive(clock.instant())).isFalse();
 
         clock.move(ofMinutes(1));
-        admin.keys().revoke(issued.id(), "mallory");
+        admin.keys().revoke(issued.id(), Change.by("mallory"));
         assertThat(admin.keys().find(issued.id()).orElseThrow().revokedBy()).isEqualTo("eve");
     }
 
     @Test
     void aKeyExpiresByTheClock() {
         IssuedKey issued = admin.keys()
-                .create(NewKey.of("trial", "alice").expires(clock.instant().plus(ofHours(1))), "ops");
+                .create(NewKey.of("trial", "alice").expires(clock.instant().plus(ofHours(1))), Change.by("ops"));
         assertThat(policies.apiKeys().recognise(issued.secret())).isNotNull();
 
         clock.move(ofHours(1));
         assertThat(policies.apiKeys().recognise(issued.secret())).isNull();
-        assertThatThrownBy(() -> admin.keys().create(NewKey.of("late", "alice").expires(clock.instant()), "ops"))
+        assertThatThrownBy(() ->
+                        admin.keys().create(NewKey.of("late", "alice").expires(clock.instant()), Change.by("ops")))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("write a moment in the future");
     }
 
     @Test
     void whatIsNoKeyIsNotRecognised() {
-        IssuedKey issued = admin.keys().create(NewKey.of("ci", "alice"), "ops");
+        IssuedKey issued = admin.keys().create(NewKey.of("ci", "alice"), Change.by("ops"));
 
         for (String wrong : List.of(
                 "",
@@ -133,10 +135,10 @@ abstract class KeysAndQuotasContract extends DataContract {
     @Test
     void plaintextIsInNoTableAndNoLog() {
         try (Messages messages = new Messages()) {
-            IssuedKey issued = admin.keys().create(NewKey.of("ci", "alice"), "ops");
+            IssuedKey issued = admin.keys().create(NewKey.of("ci", "alice"), Change.by("ops"));
             policies.apiKeys().recognise(issued.secret());
             admin.keys().list();
-            admin.keys().revoke(issued.id(), "ops");
+            admin.keys().revoke(issued.id(), Change.by("ops"));
             policies.apiKeys().recognise(issued.secret());
 
             String random = issued.secret()
@@ -152,7 +154,7 @@ abstract class KeysAndQuotasContract extends DataContract {
 
     @Test
     void usesAreCountedWithoutAWriteForEach() {
-        IssuedKey issued = admin.keys().create(NewKey.of("ci", "alice"), "ops");
+        IssuedKey issued = admin.keys().create(NewKey.of("ci", "alice"), Change.by("ops"));
         long changes = database.count("rate_limit_changes");
         String before = database.contents();
         for (int i = 0; i < 1_000; i++) {
@@ -176,7 +178,7 @@ abstract class KeysAndQuotasContract extends DataContract {
 
     @Test
     void usesOfSeveralInstancesAddUp() {
-        IssuedKey issued = admin.keys().create(NewKey.of("ci", "alice"), "ops");
+        IssuedKey issued = admin.keys().create(NewKey.of("ci", "alice"), Change.by("ops"));
         StoredPolicies other = instance(NEVER, false, ChangeListener.NONE);
         other.apiKeys().recognise(issued.secret());
         clock.move(ofMinutes(-5));
@@ -191,16 +193,16 @@ abstract class KeysAndQuotasContract extends DataContract {
 
     @Test
     void keysAreListedByOwner() {
-        admin.keys().create(NewKey.of("one", "alice"), "ops");
+        admin.keys().create(NewKey.of("one", "alice"), Change.by("ops"));
         clock.move(ofMinutes(1));
-        admin.keys().create(NewKey.of("two", "bob"), "ops");
+        admin.keys().create(NewKey.of("two", "bob"), Change.by("ops"));
 
         assertThat(admin.keys().list()).extracting(info -> info.key().name()).containsExactly("one", "two");
         assertThat(admin.keys().list("bob"))
                 .extracting(info -> info.key().name())
                 .containsExactly("two");
         assertThat(admin.keys().find("nowhere")).isEmpty();
-        assertThatThrownBy(() -> admin.keys().revoke("nowhere", "ops"))
+        assertThatThrownBy(() -> admin.keys().revoke("nowhere", Change.by("ops")))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("there is no API key with the id 'nowhere'");
     }
@@ -224,15 +226,15 @@ abstract class KeysAndQuotasContract extends DataContract {
 
     @Test
     void aUserGetsATierAndNumbersAndLosesThem() {
-        admin.quotas().set("alice", "premium", HUNDRED_A_DAY, "ops");
+        admin.quotas().set("alice", "premium", HUNDRED_A_DAY, Change.by("ops"));
         assertThat(policies.accounts().find("alice"))
                 .isEqualTo(new Account("alice", "premium", HUNDRED_A_DAY, null, null));
         assertThat(admin.quotas().find("alice").orElseThrow().by()).isEqualTo("ops");
 
-        admin.quotas().set("alice", "free", Quota.NONE, "eve");
+        admin.quotas().set("alice", "free", Quota.NONE, Change.by("eve"));
         assertThat(policies.accounts().find("alice").tier()).isEqualTo("free");
 
-        admin.quotas().remove("alice", "ops");
+        admin.quotas().remove("alice", Change.by("ops"));
         assertThat(policies.accounts().find("alice")).isNull();
         assertThat(database.count("user_quotas")).isZero();
     }
@@ -240,39 +242,43 @@ abstract class KeysAndQuotasContract extends DataContract {
     @Test
     void aBlockStandsBesideTierAndNumbers() {
         Instant until = clock.instant().plus(ofHours(1));
-        admin.quotas().block("alice", until, "scraping", "ops");
-        admin.quotas().set("alice", "premium", HUNDRED_A_DAY, "eve");
+        admin.quotas().block("alice", Change.by("ops").until(until).because("scraping"));
+        admin.quotas().set("alice", "premium", HUNDRED_A_DAY, Change.by("eve"));
         assertThat(policies.accounts().find("alice"))
                 .isEqualTo(new Account("alice", "premium", HUNDRED_A_DAY, until, "scraping"));
         assertThat(policies.accounts().find("alice").isBlocked(clock.instant())).isTrue();
 
-        admin.quotas().remove("alice", "eve");
+        admin.quotas().remove("alice", Change.by("eve"));
         assertThat(policies.accounts().find("alice").isBlocked(clock.instant())).isTrue();
 
-        admin.quotas().unblock("alice", "eve");
+        admin.quotas().unblock("alice", Change.by("eve"));
         assertThat(policies.accounts().find("alice")).isNull();
         assertThat(admin.quotas().list()).isEmpty();
-        assertThatThrownBy(() -> admin.quotas().block("alice", clock.instant(), "late", "ops"))
+        assertThatThrownBy(() -> admin.quotas()
+                        .block("alice", Change.by("ops").until(clock.instant()).because("late")))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
     void aBlockMayHaveNoEnd() {
-        admin.quotas().block("alice", "fraud", "ops");
+        admin.quotas().block("alice", Change.by("ops").because("fraud"));
 
         clock.move(ofDays(3660));
         assertThat(policies.accounts().find("alice").isBlocked(clock.instant())).isTrue();
         assertThat(policies.accounts().find("alice").isBlockedForever(clock.instant()))
                 .isTrue();
 
-        admin.quotas().block("alice", clock.instant().plus(ofHours(1)), "less", "ops");
+        admin.quotas()
+                .block(
+                        "alice",
+                        Change.by("ops").until(clock.instant().plus(ofHours(1))).because("less"));
         assertThat(policies.accounts().find("alice").isBlockedForever(clock.instant()))
                 .isFalse();
     }
 
     @Test
     void requestsOfAUserAreKeptBesideTheQuotaAndAreNoChangeOfIt() {
-        admin.quotas().set("alice", "premium", HUNDRED_A_DAY, "ops");
+        admin.quotas().set("alice", "premium", HUNDRED_A_DAY, Change.by("ops"));
         Instant created = clock.instant();
         QuotaAdmin.UserQuota before = admin.quotas().find("alice").orElseThrow();
         assertThat(before.createdAt()).isEqualTo(created);
@@ -295,7 +301,7 @@ abstract class KeysAndQuotasContract extends DataContract {
         assertThat(database.count("rate_limit_changes")).isEqualTo(changes);
         assertThat(database.count("user_quotas")).isEqualTo(1);
 
-        admin.quotas().set("alice", "free", HUNDRED_A_DAY, "ops");
+        admin.quotas().set("alice", "free", HUNDRED_A_DAY, Change.by("ops"));
         listener.recorded(request("alice", Quota.LIMIT + ":day", false));
         assertThat(admin.quotas().find("alice").orElseThrow().exceededCount()).isEqualTo(2);
         assertThat(admin.quotas().find("alice").orElseThrow().createdAt()).isEqualTo(created);
@@ -304,7 +310,7 @@ abstract class KeysAndQuotasContract extends DataContract {
     @Test
     void requestsOfAUserAreWrittenWhenTheInstanceIsClosed() {
         StoredPolicies other = instance(NEVER, false, ChangeListener.NONE);
-        admin.quotas().set("alice", "premium", HUNDRED_A_DAY, "ops");
+        admin.quotas().set("alice", "premium", HUNDRED_A_DAY, Change.by("ops"));
         other.refresh();
         other.requestsOfUsers().recorded(request("alice", Quota.LIMIT + ":day", false));
         assertThat(admin.quotas().find("alice").orElseThrow().exceededCount()).isZero();
@@ -336,17 +342,17 @@ abstract class KeysAndQuotasContract extends DataContract {
     void numbersThatCannotBeRightAreRefusedAndNothingIsWritten() {
         Quota offset = new Quota(null, null, 1L, null, null, ZoneId.of("+02:00"));
 
-        assertThatThrownBy(() -> admin.quotas().set("alice", null, offset, "ops"))
+        assertThatThrownBy(() -> admin.quotas().set("alice", null, offset, Change.by("ops")))
                 .isInstanceOf(InvalidLimitException.class)
                 .hasMessageContaining("zone is '+02:00'");
-        assertThatThrownBy(() -> admin.keys().create(NewKey.of("ci", "alice").quota(offset), "ops"))
+        assertThatThrownBy(() -> admin.keys().create(NewKey.of("ci", "alice").quota(offset), Change.by("ops")))
                 .isInstanceOf(InvalidLimitException.class);
         assertThat(database.count("user_quotas") + database.count("api_keys")).isZero();
     }
 
     @Test
     void wrongNumbersInARowAreReportedAndTheBlockHolds() {
-        admin.quotas().set("alice", "premium", HUNDRED_A_DAY, "ops");
+        admin.quotas().set("alice", "premium", HUNDRED_A_DAY, Change.by("ops"));
         database.execute(
                 "UPDATE %suser_quotas SET per_day = -1, blocked_until = ?",
                 Micros.of(clock.instant().plus(ofDays(1))));
@@ -366,11 +372,14 @@ abstract class KeysAndQuotasContract extends DataContract {
 
     @Test
     void aBlockLeavesNumbersAsTheyAreEvenIfTheyAreWrong() {
-        admin.quotas().set("alice", "premium", HUNDRED_A_DAY, "ops");
+        admin.quotas().set("alice", "premium", HUNDRED_A_DAY, Change.by("ops"));
         database.execute("UPDATE %suser_quotas SET per_day = -1");
 
-        admin.quotas().block("alice", clock.instant().plus(ofHours(1)), "scraping", "ops");
-        admin.quotas().unblock("alice", "ops");
+        admin.quotas()
+                .block(
+                        "alice",
+                        Change.by("ops").until(clock.instant().plus(ofHours(1))).because("scraping"));
+        admin.quotas().unblock("alice", Change.by("ops"));
 
         assertThat(policies.accounts().find("alice").quota()).isEqualTo(HUNDRED_A_DAY);
         assertThat(database.query("SELECT per_day FROM %suser_quotas").toString())
@@ -379,7 +388,7 @@ abstract class KeysAndQuotasContract extends DataContract {
 
     @Test
     void usageOfTodayAndThisMonthCanBeRead() {
-        admin.quotas().set("alice", null, HUNDRED_A_DAY, "ops");
+        admin.quotas().set("alice", null, HUNDRED_A_DAY, Change.by("ops"));
         use("alice", 3);
         clock.move(ofDays(1));
         use("alice", 2);
@@ -412,8 +421,8 @@ abstract class KeysAndQuotasContract extends DataContract {
 
     @Test
     void theUsageOfAKeyWithItsOwnQuotaIsItsOwn() {
-        IssuedKey own = admin.keys().create(NewKey.of("own", "alice").quota(HUNDRED_A_DAY), "ops");
-        IssuedKey shared = admin.keys().create(NewKey.of("shared", "alice"), "ops");
+        IssuedKey own = admin.keys().create(NewKey.of("own", "alice").quota(HUNDRED_A_DAY), Change.by("ops"));
+        IssuedKey shared = admin.keys().create(NewKey.of("shared", "alice"), Change.by("ops"));
         use("alice", 3);
 
         assertThat(admin.keys().usage(own.id()).today()).isZero();
@@ -422,10 +431,10 @@ abstract class KeysAndQuotasContract extends DataContract {
 
     @Test
     void aQuotaIsResetAsAWhole() {
-        admin.quotas().set("alice", null, HUNDRED_A_DAY, "ops");
+        admin.quotas().set("alice", null, HUNDRED_A_DAY, Change.by("ops"));
         use("alice", 3);
 
-        assertThat(admin.reset(ALICE, Quota.LIMIT, "ops")).isTrue();
+        assertThat(admin.reset(ALICE, Quota.LIMIT, Change.by("ops"))).isTrue();
         assertThat(admin.quotas().usage("alice").today()).isZero();
         assertThat(admin.quotas().usage("alice").thisMonth()).isZero();
     }
@@ -458,7 +467,7 @@ abstract class KeysAndQuotasContract extends DataContract {
                         clock.instant(),
                         clock.instant().plus(ofMinutes(5)),
                         null));
-        assertThat(admin.penalties().clear(Subject.ofText("user:alice"), "login", "ops"))
+        assertThat(admin.penalties().clear(Subject.ofText("user:alice"), "login", Change.by("ops")))
                 .isTrue();
         assertThat(admin.penalties().list()).isEmpty();
         assertThat(limiter.decide(ALICE, "login").allowed()).isTrue();
@@ -471,12 +480,12 @@ abstract class KeysAndQuotasContract extends DataContract {
     @Test
     void aPenaltyHoldsTheNotesOfAnOperatorUntilItIsForgotten() {
         admin.limits().set("login", withPenalties("1 -> 5m, 2 -> forever"), OPS);
-        assertThat(admin.penalties().note(ALICE, "login", Map.of("ticket", "1"), "ops"))
+        assertThat(admin.penalties().note(ALICE, "login", Map.of("ticket", "1"), Change.by("ops")))
                 .isFalse();
         limiter.decide(ALICE, "login");
         limiter.decide(ALICE, "login");
 
-        assertThat(admin.penalties().note(ALICE, "login", Map.of("ticket", "OPS-7 \"bot\""), "ops"))
+        assertThat(admin.penalties().note(ALICE, "login", Map.of("ticket", "OPS-7 \"bot\""), Change.by("ops")))
                 .isTrue();
         clock.move(ofMinutes(5));
         limiter.decide(ALICE, "login"); // the store writes the row, and leaves the notes alone
@@ -484,8 +493,8 @@ abstract class KeysAndQuotasContract extends DataContract {
         Penalty penalty = admin.penalties().list().get(0);
         assertThat(penalty.metadata()).isEqualTo("{\"ticket\": \"OPS-7 \\\"bot\\\"\"}");
         assertThat(penalty.isForever()).isTrue();
-        assertThat(admin.penalties().clear(ALICE, "login", "ops")).isTrue();
-        assertThat(admin.penalties().note(ALICE, "login", Map.of("ticket", "1"), "ops"))
+        assertThat(admin.penalties().clear(ALICE, "login", Change.by("ops"))).isTrue();
+        assertThat(admin.penalties().note(ALICE, "login", Map.of("ticket", "1"), Change.by("ops")))
                 .isFalse();
     }
 
@@ -499,7 +508,7 @@ abstract class KeysAndQuotasContract extends DataContract {
         assertThat(limiter.decide(ALICE, "login").isForever()).isTrue();
         assertThat(admin.penalties().list()).hasSize(1);
 
-        assertThat(admin.penalties().clear(ALICE, "login", "ops")).isTrue();
+        assertThat(admin.penalties().clear(ALICE, "login", Change.by("ops"))).isTrue();
         assertThat(limiter.decide(ALICE, "login").allowed()).isTrue();
     }
 
@@ -526,7 +535,7 @@ abstract class KeysAndQuotasContract extends DataContract {
         limiter.decide(ALICE, "login");
         admin.limits().remove("login", OPS);
 
-        assertThat(admin.penalties().clear(ALICE, "login", "ops")).isTrue();
+        assertThat(admin.penalties().clear(ALICE, "login", Change.by("ops"))).isTrue();
         assertThat(admin.penalties().list()).isEmpty();
     }
 
@@ -534,12 +543,12 @@ abstract class KeysAndQuotasContract extends DataContract {
 
     @Test
     void anExplanationSaysWhereTheTierComesFrom() {
-        IssuedKey key = admin.keys().create(NewKey.of("ci", "alice").tier("enterprise"), "ops");
+        IssuedKey key = admin.keys().create(NewKey.of("ci", "alice").tier("enterprise"), Change.by("ops"));
         Inquiry inquiry = Inquiry.of("GET", "/").user("alice").authorities("ROLE_GOLD");
 
         assertThat(admin.explain(Inquiry.of("GET", "/")).tierFrom()).isEqualTo("the default");
         assertThat(admin.explain(inquiry).tierFrom()).isEqualTo("the authority ROLE_GOLD");
-        admin.quotas().set("alice", "partner", Quota.NONE, "ops");
+        admin.quotas().set("alice", "partner", Quota.NONE, Change.by("ops"));
         assertThat(admin.explain(inquiry).tierFrom()).isEqualTo("the quota of the user alice");
         Explanation withKey = admin.explain(inquiry.apiKey(key.id()));
         assertThat(withKey.tierFrom()).isEqualTo("the API key ci");
@@ -568,7 +577,7 @@ abstract class KeysAndQuotasContract extends DataContract {
 
     @Test
     void anExplanationKnowsTheSubjectOfEachKeyOrSaysThatItDoesNot() {
-        IssuedKey key = admin.keys().create(NewKey.of("ci", "alice").quota(HUNDRED_A_DAY), "ops");
+        IssuedKey key = admin.keys().create(NewKey.of("ci", "alice").quota(HUNDRED_A_DAY), Change.by("ops"));
         Map.of(
                         "ip", "ip:203.0.113.7",
                         "user+ip", "user:bob+ip:203.0.113.7",
@@ -596,7 +605,7 @@ abstract class KeysAndQuotasContract extends DataContract {
     @Test
     void aBlockedUserIsExplained() {
         Instant until = clock.instant().plus(ofHours(1));
-        admin.quotas().block("alice", until, "scraping", "ops");
+        admin.quotas().block("alice", Change.by("ops").until(until).because("scraping"));
 
         assertThat(admin.explain(Inquiry.of("GET", "/").user("alice")).blockedUntil())
                 .isEqualTo(until);

@@ -8,8 +8,12 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Subject;
+import dev.ratelimit.admin.ChangeLog;
 import dev.ratelimit.admin.Inquiry;
 import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.caller.Quota;
+import dev.ratelimit.operate.Authorship;
+import dev.ratelimit.operate.ChangeView;
 import dev.ratelimit.operate.Difference.ChangedProperty;
 import dev.ratelimit.operate.InstanceStatus;
 import dev.ratelimit.operate.LimitView;
@@ -271,7 +275,7 @@ abstract class OperationsContract extends DataContract {
 
     @Test
     void apiKeysAreShownWithoutSecretsAndRevoked() {
-        var issued = admin.keys().create(NewKey.of("build", "alice"), "ops");
+        var issued = admin.keys().create(NewKey.of("build", "alice"), OPS);
         limiter.decide(Subject.of("api-key", issued.id()), "small");
 
         assertThat(operations.user("alice").apiKeys())
@@ -317,6 +321,124 @@ abstract class OperationsContract extends DataContract {
         assertThat(explained.outcome()).isEqualTo("allowed");
         assertThat(explained.rules().get(0).limits().get(0).count().used()).isZero();
         assertThat(explained.toString()).doesNotContain("secret");
+    }
+
+    // Changes
+
+    private List<String> changes() {
+        return operations.changes(ChangeLog.Query.newest(100)).stream()
+                .map(change -> change.action() + " " + change.kind() + " " + change.name())
+                .toList();
+    }
+
+    @Test
+    void everyChangeIsLoggedTheNewestFirst() {
+        steering.setLimit("small", Map.of("penalties", "1 -> 10m"), null);
+        steering.rollBackLimit("small", 1, null);
+        steering.switchLimit("small", false, null);
+        steering.switchLimit("small", true, null);
+        steering.removeLimit("small");
+        steering.switchAll(false, null);
+        steering.switchAll(true, null);
+        steering.blockAddress("203.0.113.7", null);
+        steering.unblockAddress("203.0.113.7");
+        steering.switchRule("everything", false, null);
+        steering.switchRule("everything", true, null);
+        steering.blockUser("mallory", null);
+        steering.unblockUser("mallory");
+        admin.quotas().set("alice", "premium", Quota.NONE, OPS);
+        admin.quotas().remove("alice", OPS);
+        var issued = admin.keys().create(NewKey.of("build", "alice"), OPS);
+        steering.revokeKey(issued.id());
+        limiter.decide(ALICE, "small");
+        steering.reset("user:alice", "small");
+        steering.clearPenalty("user:alice", "small");
+
+        assertThat(changes())
+                .containsExactly(
+                        "clear-penalty subject user:alice",
+                        "reset subject user:alice",
+                        "revoke api-key " + issued.id(),
+                        "create api-key " + issued.id(),
+                        "remove quota alice",
+                        "set quota alice",
+                        "unblock user mallory",
+                        "block user mallory",
+                        "switch-on rule everything",
+                        "switch-off rule everything",
+                        "remove rule blocked:203.0.113.7/32",
+                        "set rule blocked:203.0.113.7/32",
+                        "switch-on limit *",
+                        "switch-off limit *",
+                        "remove limit small",
+                        "switch-on limit small",
+                        "switch-off limit small",
+                        "roll-back limit small",
+                        "set limit small");
+        assertThat(database.contents()).doesNotContain(issued.secret());
+    }
+
+    @Test
+    void aChangeIsLoggedWithItsAuthorReasonExpiryAndBothStates() {
+        Instant until = clock.instant().plus(ofHours(1));
+        steering.setLimit("standard", Map.of("max-requests", "50"), until);
+        steering.blockUser("mallory", until);
+        operations.steer("pat", "it was me").unblockUser("mallory");
+
+        List<ChangeView> changes = operations.changes(ChangeLog.Query.newest(10));
+
+        assertThat(changes.get(2).change()).isEqualTo(new Authorship("olga", clock.instant(), until, "launch day"));
+        assertThat(changes.get(2).before()).contains("\"max-requests\": \"10\"").contains("\"window\": \"1h\"");
+        assertThat(changes.get(2).after()).contains("\"max-requests\": \"50\"").contains("\"window\": \"1h\"");
+        assertThat(changes.get(1).before()).isNull();
+        assertThat(changes.get(1).after())
+                .isEqualTo("{\"blocked-until\": \"" + until + "\", \"reason\": \"launch day\"}");
+        assertThat(changes.get(0).change().by()).isEqualTo("pat");
+        assertThat(changes.get(0).before()).isEqualTo(changes.get(1).after());
+        assertThat(changes.get(0).after()).isNull();
+    }
+
+    @Test
+    void changesArePagedAndChosen() {
+        steering.blockUser("mallory", null);
+        steering.switchAll(false, null);
+        steering.unblockUser("mallory");
+
+        ChangeView newest = operations.changes(ChangeLog.Query.newest(1)).get(0);
+        assertThat(newest.action()).isEqualTo("unblock");
+        assertThat(operations.changes(new ChangeLog.Query(newest.id(), null, null, 10)))
+                .extracting(ChangeView::action)
+                .containsExactly("switch-off", "block");
+        assertThat(operations.changes(new ChangeLog.Query(null, ChangeLog.Kind.USER, "mallory", 10)))
+                .extracting(ChangeView::action)
+                .containsExactly("unblock", "block");
+        assertThatThrownBy(() -> ChangeLog.Query.newest(0)).hasMessageContaining("from 1 to 1000");
+    }
+
+    @Test
+    void aRefusedChangeLogsNothing() {
+        assertThatThrownBy(() -> steering.setLimit("standard", Map.of("max-requests", "many"), null))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> steering.removeLimit("standard")).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> steering.revokeKey("nothing")).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> admin.quotas().set("alice", "premium", Quota.NONE, OPS.until(clock.instant())))
+                .hasMessageContaining("leave out until");
+
+        assertThat(changes()).isEmpty();
+    }
+
+    /** The row of the log and the row of the change are committed together, or neither is. */
+    @Test
+    void aChangeThatFailsAfterItWasLoggedLeavesNoEntry() {
+        assertThatThrownBy(() -> policies.run(transaction -> {
+                    transaction.setBlock("mallory", clock.instant().plus(ofHours(1)), null, "ops");
+                    transaction.log(new ChangeLog.Target("block", ChangeLog.Kind.USER, "mallory"), OPS, null, null);
+                    throw new IllegalStateException("the connection is lost");
+                }))
+                .isInstanceOf(IllegalStateException.class);
+
+        assertThat(changes()).isEmpty();
+        assertThat(operations.user("mallory").block()).isNull();
     }
 
     // What is refused

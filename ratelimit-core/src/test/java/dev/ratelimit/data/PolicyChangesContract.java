@@ -431,7 +431,7 @@ abstract class PolicyChangesContract extends DataContract {
             insertLimit("standard", 3, "what is this");
             insertLimit("api", 1, "algorithm: guess");
             policies.refresh();
-            admin.quotas().set("bob", "free", Quota.NONE, "ops");
+            admin.quotas().set("bob", "free", Quota.NONE, Change.by("ops"));
             admin.limits().set("fine", window(1), OPS);
 
             assertThat(capacity(policies, "standard")).isEqualTo(20);
@@ -555,8 +555,8 @@ abstract class PolicyChangesContract extends DataContract {
 
         admin.limits().set("standard", window(77), OPS);
         admin.rules().set(Rule.named("new").limits("small").build(), OPS);
-        admin.quotas().set("bob", "premium", Quota.NONE, "ops");
-        IssuedKey key = admin.keys().create(NewKey.of("ci", "bob"), "ops");
+        admin.quotas().set("bob", "premium", Quota.NONE, Change.by("ops"));
+        IssuedKey key = admin.keys().create(NewKey.of("ci", "bob"), Change.by("ops"));
 
         await().until(() -> capacity(other, "standard") == 77
                 && rules(other).contains("new")
@@ -572,7 +572,7 @@ abstract class PolicyChangesContract extends DataContract {
         limiter.decide(ALICE, "small");
         assertThat(limiter.decide(ALICE, "small").allowed()).isFalse();
 
-        assertThat(admin.reset(ALICE, "small", "ops")).isTrue();
+        assertThat(admin.reset(ALICE, "small", Change.by("ops"))).isTrue();
         assertThat(limiter.decide(ALICE, "small").allowed()).isTrue();
         other.refresh();
         assertThat(told).containsExactly("user:alice");
@@ -583,7 +583,7 @@ abstract class PolicyChangesContract extends DataContract {
 
         // Which subject it was is told even if something else has changed, too.
         admin.limits().set("standard", window(4), OPS);
-        admin.reset(ALICE, "small", "ops");
+        admin.reset(ALICE, "small", Change.by("ops"));
         other.refresh();
         assertThat(told).containsExactly("user:alice", "null", "user:alice", "null");
     }

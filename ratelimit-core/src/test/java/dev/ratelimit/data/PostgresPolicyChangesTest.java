@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.KeyAdmin.IssuedKey;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
@@ -156,7 +157,7 @@ class PostgresPolicyChangesTest extends PolicyChangesContract {
     @Test
     void usesOfKeysThatCannotBeWrittenAreKept() {
         Interrupted interrupted = new Interrupted(database.dataSource());
-        IssuedKey issued = admin.keys().create(NewKey.of("ci", "alice"), "ops");
+        IssuedKey issued = admin.keys().create(NewKey.of("ci", "alice"), Change.by("ops"));
         try (StoredPolicies other = new StoredPolicies(
                 PolicyDatabase.postgres(interrupted, database.schema()),
                 CONFIGURED,

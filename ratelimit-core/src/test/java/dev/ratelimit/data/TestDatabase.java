@@ -26,6 +26,7 @@ final class TestDatabase {
             "rate_limit_rules",
             "user_quotas",
             "api_keys",
+            "rate_limit_admin_logs",
             "rate_limit_changes");
 
     private final String prefix;

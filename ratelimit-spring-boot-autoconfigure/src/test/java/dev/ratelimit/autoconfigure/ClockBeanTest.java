@@ -2,6 +2,7 @@ package dev.ratelimit.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.KeyAdmin;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.admin.RateLimitAdmin;
@@ -69,7 +70,7 @@ class ClockBeanTest {
     private void keyExpiresByTheClock(ConfigurableApplicationContext context) {
         KeyAdmin.IssuedKey key = context.getBean(RateLimitAdmin.class)
                 .keys()
-                .create(NewKey.of("test", "alice").expires(START.plusSeconds(60)), "test");
+                .create(NewKey.of("test", "alice").expires(START.plusSeconds(60)), Change.by("test"));
         ApiKeys keys = context.getBean(ApiKeys.class);
         assertThat(keys.recognise(key.secret())).isNotNull();
 

@@ -91,7 +91,7 @@ class PolicyStoreTest {
                             .extracting(Penalty::subject)
                             .containsExactly("user:mallory");
 
-                    assertThat(admin.penalties().clear(Subject.user("mallory"), "calls", "ops"))
+                    assertThat(admin.penalties().clear(Subject.user("mallory"), "calls", Change.by("ops")))
                             .isTrue();
                     assertThat(admin.penalties().list()).isEmpty();
                     assertThat(limiter.decide(Subject.user("mallory"), "calls").outcome())

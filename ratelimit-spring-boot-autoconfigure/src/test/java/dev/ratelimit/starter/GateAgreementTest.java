@@ -333,17 +333,22 @@ class GateAgreementTest {
         for (int i = 0; i < RULES; i++) {
             admin.rules().set(randomRule("r" + i), Change.by("test"));
         }
-        admin.quotas().set(user(policy, 1), pick(null, "free", "premium"), randomQuota(), "test");
-        admin.quotas().block(user(policy, 2), Instant.now().plus(Duration.ofDays(1)), "test", "test");
+        admin.quotas().set(user(policy, 1), pick(null, "free", "premium"), randomQuota(), Change.by("test"));
+        admin.quotas()
+                .block(
+                        user(policy, 2),
+                        Change.by("test")
+                                .until(Instant.now().plus(Duration.ofDays(1)))
+                                .because("test"));
         List<Key> keys = new ArrayList<>();
         keys.add(new Key("none", "rl_none"));
         for (int i = 0; i < 4; i++) {
             NewKey key =
                     NewKey.of("key" + i, user(policy, i)).quota(random.nextInt(3) == 0 ? randomQuota() : Quota.NONE);
-            var issued = admin.keys().create(random.nextInt(3) == 0 ? key.tier("premium") : key, "test");
+            var issued = admin.keys().create(random.nextInt(3) == 0 ? key.tier("premium") : key, Change.by("test"));
             keys.add(new Key(issued.id(), issued.secret()));
         }
-        admin.keys().revoke(keys.get(4).id, "test");
+        admin.keys().revoke(keys.get(4).id, Change.by("test"));
         return keys;
     }
 

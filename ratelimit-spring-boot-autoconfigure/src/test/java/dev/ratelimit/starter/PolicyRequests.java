@@ -325,8 +325,8 @@ abstract class PolicyRequests {
 
     @Test
     void tierComesFromAnAuthorityOrTheAccountOrTheKey() throws Exception {
-        IssuedKey enterprise = admin.keys().create(NewKey.of("tier", "owner").tier("enterprise"), "test");
-        admin.quotas().set("upgraded", "premium", Quota.NONE, "test");
+        IssuedKey enterprise = admin.keys().create(NewKey.of("tier", "owner").tier("enterprise"), Change.by("test"));
+        admin.quotas().set("upgraded", "premium", Quota.NONE, Change.by("test"));
 
         assertThat(admitted(() -> application.getAs("free", "/tiered"))).isEqualTo(2);
         assertThat(admitted(() -> application.getAs("paying", "/tiered"))).isEqualTo(4);
@@ -337,7 +337,7 @@ abstract class PolicyRequests {
 
     @Test
     void quotaIsThatOfTheUserElseOfTheTierAndUsageCanBeRead() throws Exception {
-        admin.quotas().set("custom", null, new Quota(null, 3L, null, null, null, null), "test");
+        admin.quotas().set("custom", null, new Quota(null, 3L, null, null, null, null), Change.by("test"));
 
         assertThat(admitted(() -> application.getAs("free", "/quota"))).isEqualTo(2);
         assertThat(admitted(() -> application.getAs("paying", "/quota"))).isEqualTo(4);
@@ -350,28 +350,30 @@ abstract class PolicyRequests {
             assertThat(stored.exceededCount()).isEqualTo(5);
             assertThat(stored.lastRequestAt()).isAfter(stored.createdAt());
         });
-        admin.quotas().set("custom", null, new Quota(null, 3L, 1L, null, null, null), "test");
+        admin.quotas().set("custom", null, new Quota(null, 3L, 1L, null, null, null), Change.by("test"));
         assertThat(admin.quotas().usage("custom").today())
                 .as("used before the quota was lowered")
                 .isEqualTo(3);
-        admin.quotas().set("custom", null, new Quota(null, 3L, null, null, null, null), "test");
+        admin.quotas().set("custom", null, new Quota(null, 3L, null, null, null, null), Change.by("test"));
         HttpResponse<String> response = application.getAs("custom", "/quota");
         assertThat(response.headers().firstValue("RateLimit-Policy")).contains("\"quota:hour\";q=3;w=3600");
     }
 
     @Test
     void tierThatNothingSpeaksOfIsRefused() {
-        assertThatThrownBy(() -> admin.quotas().set("free", "premuim", Quota.NONE, "test"))
+        assertThatThrownBy(() -> admin.quotas().set("free", "premuim", Quota.NONE, Change.by("test")))
                 .hasMessage("the tier is 'premuim', which no quota, limit, rule or authority mentions;"
                         + " write one of enterprise, free, premium");
-        assertThatThrownBy(() -> admin.keys().create(NewKey.of("x", "free").tier(""), "test"))
+        assertThatThrownBy(() -> admin.keys().create(NewKey.of("x", "free").tier(""), Change.by("test")))
                 .hasMessageStartingWith("the tier is ''");
     }
 
     @Test
     void keyWithItsOwnNumbersIsCountedByItself() throws Exception {
         IssuedKey key = admin.keys()
-                .create(NewKey.of("own", "counted").quota(new Quota(null, 5L, null, null, null, null)), "test");
+                .create(
+                        NewKey.of("own", "counted").quota(new Quota(null, 5L, null, null, null, null)),
+                        Change.by("test"));
 
         assertThat(admitted(() -> application.get("/quota", "X-API-Key", key.secret())))
                 .isEqualTo(5);
@@ -381,7 +383,12 @@ abstract class PolicyRequests {
 
     @Test
     void blockedUserIsDeniedUntilUnblocked() throws Exception {
-        admin.quotas().block("blocked", Instant.now().plus(Duration.ofHours(1)), "chargeback", "test");
+        admin.quotas()
+                .block(
+                        "blocked",
+                        Change.by("test")
+                                .until(Instant.now().plus(Duration.ofHours(1)))
+                                .because("chargeback"));
 
         HttpResponse<String> response = application.getAs("blocked", "/anything");
         assertThat(response.statusCode()).isEqualTo(403);
@@ -389,27 +396,27 @@ abstract class PolicyRequests {
         assertThat(response.body()).doesNotContain("chargeback");
         assertThat(application.getAs("free", "/anything").statusCode()).isEqualTo(200);
 
-        admin.quotas().block("blocked", "fraud", "test");
+        admin.quotas().block("blocked", Change.by("test").because("fraud"));
         HttpResponse<String> withoutEnd = application.getAs("blocked", "/anything");
         assertThat(withoutEnd.statusCode()).isEqualTo(403);
         assertThat(withoutEnd.headers().firstValue("Retry-After")).isEmpty();
 
-        admin.quotas().unblock("blocked", "test");
+        admin.quotas().unblock("blocked", Change.by("test"));
         assertThat(application.getAs("blocked", "/anything").statusCode()).isEqualTo(200);
     }
 
     @Test
     void unknownExpiredAndRevokedKeysAreRefusedAndGuessingIsLimited() throws Exception {
-        IssuedKey key = admin.keys().create(NewKey.of("soon revoked", "owner"), "test");
+        IssuedKey key = admin.keys().create(NewKey.of("soon revoked", "owner"), Change.by("test"));
         assertThat(withKey("192.0.2.50", key.secret()).statusCode()).isEqualTo(200);
-        admin.keys().revoke(key.id(), "test");
+        admin.keys().revoke(key.id(), Change.by("test"));
 
         HttpResponse<String> revoked = withKey("192.0.2.50", key.secret());
         assertThat(revoked.statusCode()).isEqualTo(401);
         assertThat(revoked.headers().firstValue("WWW-Authenticate")).contains("ApiKey header=\"X-API-Key\"");
         assertThat(revoked.body()).contains("\"error\":\"Unknown API key\"");
 
-        IssuedKey valid = admin.keys().create(NewKey.of("valid", "owner"), "test");
+        IssuedKey valid = admin.keys().create(NewKey.of("valid", "owner"), Change.by("test"));
         for (int i = 0; i < 2; i++) {
             assertThat(withKey("192.0.2.50", "rl_guess").statusCode()).isEqualTo(401);
         }
@@ -432,8 +439,8 @@ abstract class PolicyRequests {
 
     @Test
     void rulesApplyToKeysByName() throws Exception {
-        IssuedKey ci = admin.keys().create(NewKey.of("ci", "owner"), "test");
-        IssuedKey another = admin.keys().create(NewKey.of("cd", "owner"), "test");
+        IssuedKey ci = admin.keys().create(NewKey.of("ci", "owner"), Change.by("test"));
+        IssuedKey another = admin.keys().create(NewKey.of("cd", "owner"), Change.by("test"));
 
         assertThat(admitted(() -> application.get("/ci", "X-API-Key", ci.secret())))
                 .isEqualTo(2);
@@ -472,7 +479,8 @@ abstract class PolicyRequests {
             List<Future<?>> changes = new ArrayList<>();
             for (int i = 0; i < 30; i++) {
                 String user = "crowd" + i;
-                changes.add(administrators.submit(() -> admin.quotas().set(user, "premium", Quota.NONE, "test")));
+                changes.add(administrators.submit(
+                        () -> admin.quotas().set(user, "premium", Quota.NONE, Change.by("test"))));
             }
             for (Future<?> change : changes) {
                 change.get(); // fails if the change did
@@ -567,8 +575,13 @@ abstract class PolicyRequests {
 
     @Test
     void keyOfABlockedOwnerIsDeniedWhoeverElseIsLoggedIn() throws Exception {
-        IssuedKey key = admin.keys().create(NewKey.of("of the blocked", "blockedOwner"), "test");
-        admin.quotas().block("blockedOwner", Instant.now().plus(Duration.ofHours(1)), "fraud", "test");
+        IssuedKey key = admin.keys().create(NewKey.of("of the blocked", "blockedOwner"), Change.by("test"));
+        admin.quotas()
+                .block(
+                        "blockedOwner",
+                        Change.by("test")
+                                .until(Instant.now().plus(Duration.ofHours(1)))
+                                .because("fraud"));
 
         assertThat(application
                         .send(

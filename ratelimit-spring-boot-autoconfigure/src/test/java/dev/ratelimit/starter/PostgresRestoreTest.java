@@ -138,9 +138,9 @@ class PostgresRestoreTest {
                 decide(context, "bob", "strict");
                 decide(context, "bob", "strict");
                 admin(context).limits().set("calls", Map.of("max-requests", "20"), OPS);
-                admin(context).quotas().block("mallory", "fraud", "ops");
-                IssuedKey before = admin(context).keys().create(NewKey.of("before", "alice"), "ops");
-                IssuedKey revoked = admin(context).keys().create(NewKey.of("revoked", "alice"), "ops");
+                admin(context).quotas().block("mallory", Change.by("ops").because("fraud"));
+                IssuedKey before = admin(context).keys().create(NewKey.of("before", "alice"), Change.by("ops"));
+                IssuedKey revoked = admin(context).keys().create(NewKey.of("revoked", "alice"), Change.by("ops"));
 
                 String moment = node.query("SELECT clock_timestamp()");
 
@@ -148,9 +148,9 @@ class PostgresRestoreTest {
                 decide(context, "dave", "strict");
                 decide(context, "dave", "strict");
                 admin(late).limits().set("calls", Map.of("max-requests", "5"), OPS);
-                admin(late).quotas().block("eve", "fraud", "ops");
-                admin(late).keys().revoke(revoked.id(), "ops");
-                IssuedKey after = admin(late).keys().create(NewKey.of("after", "alice"), "ops");
+                admin(late).quotas().block("eve", Change.by("ops").because("fraud"));
+                admin(late).keys().revoke(revoked.id(), Change.by("ops"));
+                IssuedKey after = admin(late).keys().create(NewKey.of("after", "alice"), Change.by("ops"));
                 Awaitility.await().atMost(SOON).until(() -> capacity(context) == 5);
                 assertThat(penalised(context)).containsExactly("user:bob", "user:dave");
                 awaitArchived(node);
@@ -203,10 +203,10 @@ class PostgresRestoreTest {
             ConfigurableApplicationContext context, ConfigurableApplicationContext late) {
         assertThat(capacity(late)).as("not noticed yet").isEqualTo(5);
         for (int i = 0; i < 10; i++) {
-            admin(context).quotas().block("trudy" + i, "fraud", "ops");
+            admin(context).quotas().block("trudy" + i, Change.by("ops").because("fraud"));
         }
 
-        admin(late).quotas().block("victor", "fraud", "ops"); // reads the feed first
+        admin(late).quotas().block("victor", Change.by("ops").because("fraud")); // reads the feed first
 
         assertThat(capacity(late)).isEqualTo(20);
         assertThat(blocked(late))

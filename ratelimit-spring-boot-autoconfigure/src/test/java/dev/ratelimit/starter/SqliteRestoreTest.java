@@ -115,9 +115,9 @@ class SqliteRestoreTest {
         decide(context, "bob", "strict");
         decide(context, "bob", "strict");
         admin(context).limits().set("calls", Map.of("max-requests", "20"), OPS);
-        admin(context).quotas().block("mallory", "fraud", "ops");
-        IssuedKey before = admin(context).keys().create(NewKey.of("before", "alice"), "ops");
-        IssuedKey revoked = admin(context).keys().create(NewKey.of("revoked", "alice"), "ops");
+        admin(context).quotas().block("mallory", Change.by("ops").because("fraud"));
+        IssuedKey before = admin(context).keys().create(NewKey.of("before", "alice"), Change.by("ops"));
+        IssuedKey revoked = admin(context).keys().create(NewKey.of("revoked", "alice"), Change.by("ops"));
 
         Backup backup = context.getBean(Backups.class).create().get(0);
 
@@ -125,9 +125,9 @@ class SqliteRestoreTest {
         decide(context, "dave", "strict");
         decide(context, "dave", "strict");
         admin(context).limits().set("calls", Map.of("max-requests", "5"), OPS);
-        admin(context).quotas().block("eve", "fraud", "ops");
-        admin(context).keys().revoke(revoked.id(), "ops");
-        IssuedKey after = admin(context).keys().create(NewKey.of("after", "alice"), "ops");
+        admin(context).quotas().block("eve", Change.by("ops").because("fraud"));
+        admin(context).keys().revoke(revoked.id(), Change.by("ops"));
+        IssuedKey after = admin(context).keys().create(NewKey.of("after", "alice"), Change.by("ops"));
         return new Rehearsal(backup, before, revoked, after);
     }
 

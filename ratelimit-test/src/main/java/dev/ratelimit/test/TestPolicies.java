@@ -18,7 +18,7 @@ import org.springframework.util.FileSystemUtils;
 final class TestPolicies implements AutoCloseable {
 
     private static final List<String> TABLES =
-            List.of("rate_limit_configs", "rate_limit_rules", "user_quotas", "api_keys");
+            List.of("rate_limit_configs", "rate_limit_rules", "user_quotas", "api_keys", "rate_limit_admin_logs");
 
     private final Path path;
     private final SqliteFile file;

@@ -63,7 +63,7 @@ class EmptyAtStartTest {
                         "goods",
                         Map.of("algorithm", "fixed-window", "max-requests", "50", "window", "1m"),
                         Change.by("test"));
-        admin.keys().create(NewKey.of("mine", "alice"), "test");
+        admin.keys().create(NewKey.of("mine", "alice"), Change.by("test"));
 
         assertThatRequest(mvc.get().uri("/goods")).hasRemaining(48);
         assertThat(admin.keys().list()).hasSize(1);

@@ -1,5 +1,6 @@
 package dev.ratelimit.sample;
 
+import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.KeyAdmin;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.admin.RateLimitAdmin;
@@ -73,8 +74,8 @@ class DemoKeys {
         Instant now = Instant.now();
         keys.list(owner).stream()
                 .filter(known -> known.key().name().equals(name) && known.isActive(now))
-                .forEach(known -> keys.revoke(known.key().id(), BY));
-        return keys.create(NewKey.of(name, owner).tier(tier).expires(now.plus(VALID)), BY)
+                .forEach(known -> keys.revoke(known.key().id(), Change.by(BY)));
+        return keys.create(NewKey.of(name, owner).tier(tier).expires(now.plus(VALID)), Change.by(BY))
                 .secret();
     }
 

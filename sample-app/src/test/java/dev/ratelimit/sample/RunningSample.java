@@ -1,5 +1,6 @@
 package dev.ratelimit.sample;
 
+import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.test.RateLimitClock;
@@ -43,7 +44,9 @@ abstract class RunningSample {
 
     /** A new API key of the tier, as it is sent. */
     String keyOf(String tier, String owner) {
-        return admin.keys().create(NewKey.of("test", owner).tier(tier), "test").secret();
+        return admin.keys()
+                .create(NewKey.of("test", owner).tier(tier), Change.by("test"))
+                .secret();
     }
 
     /** Moves the clock. */

@@ -171,6 +171,26 @@ COMMENT ON TABLE ratelimit.api_keys IS 'API keys; nothing here allows to find ou
 COMMENT ON COLUMN ratelimit.api_keys.key_hash IS 'SHA-256 of the whole key, in lower-case hexadecimal digits';
 COMMENT ON COLUMN ratelimit.api_keys.user_id IS 'who owns it';
 
+CREATE TABLE ratelimit.rate_limit_admin_logs (
+    id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    changed_at   bigint NOT NULL DEFAULT floor(extract(epoch FROM clock_timestamp()) * 1000000),
+    changed_by   text   NOT NULL DEFAULT current_user CHECK (changed_by <> ''),
+    action       text   NOT NULL,
+    kind         text   NOT NULL CHECK (kind IN ('limit', 'rule', 'quota', 'user', 'api-key', 'subject')),
+    name         text   NOT NULL,
+    reason       text,
+    expires_at   bigint NOT NULL DEFAULT 0,
+    state_before text,
+    state_after  text
+);
+
+COMMENT ON TABLE ratelimit.rate_limit_admin_logs IS 'Changes by operators, each written in the transaction of the change; rows are only ever added';
+COMMENT ON COLUMN ratelimit.rate_limit_admin_logs.action IS 'set, remove, roll-back, switch-off, switch-on, block, unblock, create, revoke, reset, clear-penalty or note';
+COMMENT ON COLUMN ratelimit.rate_limit_admin_logs.name IS 'of the limit, the rule or the user; the id of the API key; the subject';
+COMMENT ON COLUMN ratelimit.rate_limit_admin_logs.expires_at IS 'when the change ends by itself';
+COMMENT ON COLUMN ratelimit.rate_limit_admin_logs.state_before IS 'a JSON object; NULL if there was nothing';
+COMMENT ON COLUMN ratelimit.rate_limit_admin_logs.state_after IS 'a JSON object; NULL if there is nothing';
+
 -- The change feed for instances that cache the tables above. A reader that has seen a revision never misses a smaller
 -- one that is committed later: a transaction that takes a revision locks the counter until it ends.
 CREATE TABLE ratelimit.rate_limit_revision (

@@ -10,6 +10,7 @@ GRANT SELECT, INSERT ON ratelimit.rate_limit_configs TO :"role";
 GRANT SELECT, INSERT ON ratelimit.rate_limit_rules TO :"role";
 GRANT SELECT, INSERT, UPDATE, DELETE ON ratelimit.user_quotas TO :"role";
 GRANT SELECT, INSERT, UPDATE ON ratelimit.api_keys TO :"role";
+GRANT SELECT, INSERT ON ratelimit.rate_limit_admin_logs TO :"role";
 GRANT SELECT, INSERT, DELETE ON ratelimit.rate_limit_changes TO :"role";
 GRANT SELECT, UPDATE ON ratelimit.rate_limit_revision TO :"role";
 GRANT SELECT, INSERT, DELETE ON ratelimit.rate_limit_audit_logs TO :"role";

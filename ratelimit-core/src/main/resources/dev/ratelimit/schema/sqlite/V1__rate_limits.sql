@@ -128,6 +128,20 @@ CREATE TABLE api_keys (
     total_requests INTEGER NOT NULL DEFAULT 0 CHECK (typeof(total_requests) = 'integer')
 );
 
+-- Changes by operators, each written in the transaction of the change. Rows are only ever added.
+CREATE TABLE rate_limit_admin_logs (
+    id           INTEGER PRIMARY KEY,
+    changed_at   INTEGER NOT NULL DEFAULT (CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) * 1000) CHECK (typeof(changed_at) = 'integer'),
+    changed_by   TEXT    NOT NULL DEFAULT 'unknown' CHECK (changed_by <> ''),
+    action       TEXT    NOT NULL,           -- set, remove, roll-back, switch-off, switch-on, block, unblock, create, revoke, reset, clear-penalty or note
+    kind         TEXT    NOT NULL CHECK (kind IN ('limit', 'rule', 'quota', 'user', 'api-key', 'subject')),
+    name         TEXT    NOT NULL,           -- of the limit, the rule or the user; the id of the API key; the subject
+    reason       TEXT,
+    expires_at   INTEGER NOT NULL DEFAULT 0 CHECK (typeof(expires_at) = 'integer'), -- when the change ends by itself
+    state_before TEXT,                       -- a JSON object; NULL if there was nothing
+    state_after  TEXT                        -- a JSON object; NULL if there is nothing
+);
+
 -- The change feed for instances that cache the tables above: the latest changes in the order of their commits. Filled
 -- by triggers.
 CREATE TABLE rate_limit_changes (

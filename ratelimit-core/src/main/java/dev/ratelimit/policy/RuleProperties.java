@@ -1,8 +1,5 @@
-package dev.ratelimit.operate;
+package dev.ratelimit.policy;
 
-import dev.ratelimit.policy.AddressRange;
-import dev.ratelimit.policy.Conditions;
-import dev.ratelimit.policy.Rule;
 import dev.ratelimit.setting.Durations;
 import java.time.Duration;
 import java.util.Collection;
