@@ -262,7 +262,8 @@ public final class Operations {
         return backups == null ? List.of() : backups.list();
     }
 
-    private Instant since(Duration last) {
+    /** The moment so long ago. */
+    public Instant since(Duration last) {
         if (last.isNegative() || last.isZero() || last.toDays() > 3660) {
             throw new IllegalArgumentException("the time is " + last + "; write one from 1s to 3660d, such as 1h");
         }

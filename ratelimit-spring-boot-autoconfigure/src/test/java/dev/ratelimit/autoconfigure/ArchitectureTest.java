@@ -67,6 +67,15 @@ class ArchitectureTest {
                             "dev.ratelimit.gate",
                             "dev.ratelimit.web.servlet"),
             "dev.ratelimit.metrics", List.of("dev.ratelimit"),
+            "dev.ratelimit.actuate",
+                    List.of(
+                            "dev.ratelimit.setting",
+                            "dev.ratelimit.admin",
+                            "dev.ratelimit.audit",
+                            "dev.ratelimit.engine",
+                            "dev.ratelimit.monitor",
+                            "dev.ratelimit.operate",
+                            "dev.ratelimit.upkeep"),
             "dev.ratelimit.connection", List.of("dev.ratelimit.store", "dev.ratelimit.store.jdbc"),
             "dev.ratelimit.database",
                     List.of(

@@ -30,13 +30,19 @@ final class RunningApplication implements AutoCloseable {
 
     /** The server: both are on the class path, and the other one has to be left out. */
     enum Container {
-        TOMCAT("org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration"),
-        JETTY("org.springframework.boot.tomcat.autoconfigure.servlet.TomcatServletWebServerAutoConfiguration");
+        TOMCAT(
+                "org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration",
+                "org.springframework.boot.jetty.autoconfigure.actuate.web.server"
+                        + ".JettyServletManagementContextAutoConfiguration"),
+        JETTY(
+                "org.springframework.boot.tomcat.autoconfigure.servlet.TomcatServletWebServerAutoConfiguration",
+                "org.springframework.boot.tomcat.autoconfigure.actuate.web.server"
+                        + ".TomcatServletManagementContextAutoConfiguration");
 
         private final String other;
 
-        Container(String other) {
-            this.other = other;
+        Container(String... others) {
+            this.other = String.join(",", others);
         }
     }
 
@@ -71,6 +77,10 @@ final class RunningApplication implements AutoCloseable {
 
     int port() {
         return Integer.parseInt(context.getBean(Environment.class).getProperty("local.server.port"));
+    }
+
+    String property(String name) {
+        return context.getBean(Environment.class).getProperty(name);
     }
 
     HttpResponse<String> get(String path, String... headers) throws IOException, InterruptedException {
