@@ -4,19 +4,32 @@ import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
+import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** A real database with the current schema and nothing in it. */
-record AuditTestDatabase(String prefix, DataSource dataSource, Supplier<AuditDatabase> opening) {
+/**
+ * A real database with the current schema and nothing in it.
+ *
+ * @param prefix of the names of tables in SQL
+ * @param address for {@link #at}
+ */
+record AuditTestDatabase(String prefix, DataSource dataSource, Supplier<AuditDatabase> opening, List<String> address) {
 
     static AuditTestDatabase sqlite(Path folder) {
         SqliteFile file = SqliteFile.at(folder.resolve("ratelimit-audit.db"));
         Schema.migrateAudit(file);
-        return new AuditTestDatabase("", file.dataSource(), () -> AuditDatabase.sqlite(file));
+        return new AuditTestDatabase(
+                "",
+                file.dataSource(),
+                () -> AuditDatabase.sqlite(file),
+                List.of(file.path().toString()));
     }
 
     /** In a schema of its own, whose name must be quoted. */
@@ -25,12 +38,48 @@ record AuditTestDatabase(String prefix, DataSource dataSource, Supplier<AuditDat
         String schema = "Test" + TestPostgres.instance().freshSchema();
         Schema.migrate(dataSource, schema);
         return new AuditTestDatabase(
-                '"' + schema + "\".", dataSource, () -> AuditDatabase.postgres(dataSource, schema));
+                '"' + schema + "\".",
+                dataSource,
+                () -> AuditDatabase.postgres(dataSource, schema),
+                List.of(TestPostgres.instance().jdbcUrl(), schema));
+    }
+
+    /** As another process opens it. */
+    static AuditDatabase at(List<String> address) {
+        if (address.size() == 1) {
+            return AuditDatabase.sqlite(SqliteFile.at(Path.of(address.get(0))));
+        }
+        PGSimpleDataSource dataSource = new PGSimpleDataSource();
+        dataSource.setUrl(address.get(0));
+        return AuditDatabase.postgres(dataSource, address.get(1));
     }
 
     /** As another instance would open it. */
     AuditDatabase open() {
         return opening.get();
+    }
+
+    /** Lets every write wait until it is closed. */
+    AutoCloseable stall() throws SQLException {
+        Connection connection = dataSource.getConnection();
+        try (Statement statement = connection.createStatement()) {
+            if (prefix.isEmpty()) {
+                statement.execute("BEGIN IMMEDIATE");
+                return () -> {
+                    try (Statement end = connection.createStatement()) {
+                        end.execute("ROLLBACK");
+                    }
+                    connection.close();
+                };
+            }
+            connection.setAutoCommit(false);
+            statement.execute("LOCK TABLE " + prefix + "rate_limit_audit_logs, " + prefix + "rate_limit_metrics");
+        }
+        return () -> {
+            connection.rollback();
+            connection.setAutoCommit(true);
+            connection.close();
+        };
     }
 
     /** Runs SQL by hand; {@code %s} stands before the names of tables. */

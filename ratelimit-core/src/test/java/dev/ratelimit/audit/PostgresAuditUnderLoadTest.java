@@ -1,0 +1,9 @@
+package dev.ratelimit.audit;
+
+class PostgresAuditUnderLoadTest extends AuditUnderLoadContract {
+
+    @Override
+    AuditTestDatabase create() {
+        return AuditTestDatabase.postgres();
+    }
+}
