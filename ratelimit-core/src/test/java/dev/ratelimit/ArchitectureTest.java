@@ -60,6 +60,7 @@ class ArchitectureTest {
     private static final String SQLITE = "dev.ratelimit.store.sqlite";
     private static final String POSTGRESQL = "dev.ratelimit.store.postgresql";
     private static final String AUDIT = "dev.ratelimit.audit";
+    private static final String RETENTION = "dev.ratelimit.audit.retention";
     private static final String ENGINE = "dev.ratelimit.engine";
     private static final String MONITOR = "dev.ratelimit.monitor";
     private static final String UPKEEP = "dev.ratelimit.upkeep";
@@ -95,6 +96,15 @@ class ArchitectureTest {
                             LOGGING,
                             "org.HdrHistogram",
                             "org.springframework.dao",
+                            "org.springframework.jdbc..",
+                            "org.springframework.transaction..")),
+            Map.entry(
+                    RETENTION,
+                    List.of(
+                            SETTING,
+                            SQLITE,
+                            POSTGRESQL,
+                            LOGGING,
                             "org.springframework.jdbc..",
                             "org.springframework.transaction..")),
             Map.entry(UPKEEP, List.of(SETTING, ROOT, STORE, LOGGING)),
@@ -224,7 +234,7 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule onlyStoresSchemaDataAndAuditSpeakSql = noClasses()
             .that()
-            .resideOutsideOfPackages(JDBC, SQLITE, POSTGRESQL, SCHEMA, DATA, AUDIT)
+            .resideOutsideOfPackages(JDBC, SQLITE, POSTGRESQL, SCHEMA, DATA, AUDIT, RETENTION)
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("java.sql", "javax.sql");

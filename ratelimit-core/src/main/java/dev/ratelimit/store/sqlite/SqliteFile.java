@@ -19,6 +19,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
@@ -44,6 +45,8 @@ public final class SqliteFile {
 
     /** A file lock belongs to the process, so the threads of one process need a lock of their own. */
     private static final ReentrantLock IN_THIS_PROCESS = new ReentrantLock();
+
+    private static final Set<Path> HELD_BY_THIS_PROCESS = ConcurrentHashMap.newKeySet();
 
     /** At most; a small file takes no more than it is long. */
     private static final int CACHE_KIBIBYTES = 32 * 1024;
@@ -252,6 +255,32 @@ public final class SqliteFile {
             throw unusable(e, "choose a path in a folder that exists and that this process may write to");
         } finally {
             IN_THIS_PROCESS.unlock();
+        }
+    }
+
+    /**
+     * Runs unless another process or thread does the same with this file. A process that dies lets others in.
+     *
+     * @param what a word for it
+     * @return whether it ran
+     */
+    public boolean ifAlone(String what, Runnable work) {
+        Path lockPath = path.resolveSibling(path.getFileName() + "." + what + ".lock");
+        // A second channel of the same process would end the lock of the first when it is closed.
+        if (!HELD_BY_THIS_PROCESS.add(lockPath)) {
+            return false;
+        }
+        try (FileChannel channel =
+                FileChannel.open(lockPath, Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE), ownerOnly())) {
+            if (channel.tryLock() == null) {
+                return false;
+            }
+            work.run();
+            return true;
+        } catch (IOException e) {
+            throw unusable(e, "choose a path in a folder that exists and that this process may write to");
+        } finally {
+            HELD_BY_THIS_PROCESS.remove(lockPath);
         }
     }
 

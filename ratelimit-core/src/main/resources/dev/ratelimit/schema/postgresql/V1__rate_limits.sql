@@ -393,11 +393,14 @@ BEGIN
 END
 $function$;
 
-CREATE FUNCTION ratelimit.rate_limit_drop_partition(parent text, month date) RETURNS boolean
+-- With a number of rows, the month is dropped only if it has exactly that many: rows that came after the export stay. They are
+-- counted while none can be added. Returns whether the month was dropped.
+CREATE FUNCTION ratelimit.rate_limit_drop_partition(parent text, month date, exported bigint DEFAULT NULL) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
     partition text := parent || to_char(month, '_YYYY_MM');
+    present   bigint;
 BEGIN
     IF NOT EXISTS (
         SELECT FROM pg_inherits i JOIN pg_class p ON p.oid = i.inhparent JOIN pg_class c ON c.oid = i.inhrelid
@@ -406,13 +409,20 @@ BEGIN
             AND parent IN ('rate_limit_audit_logs', 'rate_limit_metrics_minute', 'rate_limit_metrics_hour')) THEN
         RETURN false;
     END IF;
+    IF exported IS NOT NULL THEN
+        EXECUTE format('LOCK TABLE ratelimit.%I IN EXCLUSIVE MODE', partition);
+        EXECUTE format('SELECT count(*) FROM ratelimit.%I', partition) INTO present;
+        IF present <> exported THEN
+            RETURN false;
+        END IF;
+    END IF;
     EXECUTE format('DROP TABLE ratelimit.%I', partition);
     RETURN true;
 END
 $function$;
 
 REVOKE EXECUTE ON FUNCTION ratelimit.rate_limit_make_partitions(date) FROM PUBLIC;
-REVOKE EXECUTE ON FUNCTION ratelimit.rate_limit_drop_partition(text, date) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION ratelimit.rate_limit_drop_partition(text, date, bigint) FROM PUBLIC;
 
 SELECT ratelimit.rate_limit_make_partitions((clock_timestamp() AT TIME ZONE 'UTC')::date);
 SELECT ratelimit.rate_limit_make_partitions((clock_timestamp() AT TIME ZONE 'UTC' + interval '1 month')::date);

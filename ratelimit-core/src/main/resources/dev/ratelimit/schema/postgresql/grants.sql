@@ -20,4 +20,4 @@ GRANT SELECT ON ratelimit.rate_limit_active_penalties TO :"role";
 GRANT SELECT ON ratelimit.rate_limit_violations TO :"role";
 GRANT SELECT ON ratelimit.rate_limit_violation_rates TO :"role";
 GRANT EXECUTE ON FUNCTION ratelimit.rate_limit_make_partitions(date) TO :"role";
-GRANT EXECUTE ON FUNCTION ratelimit.rate_limit_drop_partition(text, date) TO :"role";
+GRANT EXECUTE ON FUNCTION ratelimit.rate_limit_drop_partition(text, date, bigint) TO :"role";

@@ -1,0 +1,220 @@
+package dev.ratelimit.audit.retention;
+
+import dev.ratelimit.audit.retention.RetentionPlan.Drop;
+import dev.ratelimit.setting.InvalidSettingException;
+import dev.ratelimit.support.DaemonThreads;
+import dev.ratelimit.support.LogText;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.YearMonth;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Drops months of the audit trail and of totals whose end is past the time to keep them, and archives that have become too old. If
+ * there is an archive, a month of the audit trail is dropped only when every row was found in it. Instances take turns. Safe for
+ * use by many threads.
+ */
+public final class Retention implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(Retention.class);
+
+    /** Totals that were not summed up before the last stop are summed up first. */
+    private static final Duration BEFORE_THE_FIRST_RUN = Duration.ofMinutes(5);
+
+    private static final Duration LONGEST_CLOSE = Duration.ofSeconds(5);
+
+    private final RetentionDatabase database;
+    private final RetentionSettings settings;
+    private final @Nullable AuditArchive archive;
+    private final InstantSource clock;
+    private final ScheduledExecutorService scheduler =
+            Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("ratelimit-retention"));
+
+    private volatile @Nullable RetentionReport lastRun;
+
+    /**
+     * @param archive where the audit trail goes before it is dropped; {@code null} to drop it
+     */
+    public Retention(
+            RetentionDatabase database,
+            RetentionSettings settings,
+            @Nullable AuditArchive archive,
+            InstantSource clock) {
+        this.database = database;
+        this.settings = settings;
+        this.archive = archive;
+        this.clock = clock;
+    }
+
+    /** Runs after five minutes, and then in this interval. A run that fails is logged, and the next one tries again. */
+    public Retention every(Duration interval) {
+        if (interval.toMillis() < 1 || interval.compareTo(Duration.ofDays(1)) > 0) {
+            throw new InvalidSettingException("interval", interval, "write a time from 1ms to 1d, such as 1h");
+        }
+        long first = Math.min(BEFORE_THE_FIRST_RUN.toMillis(), interval.toMillis());
+        ScheduledFuture<?> unused =
+                scheduler.scheduleWithFixedDelay(this::runQuietly, first, interval.toMillis(), TimeUnit.MILLISECONDS);
+        return this;
+    }
+
+    /** An exception that escapes would end the schedule. */
+    private void runQuietly() {
+        try {
+            run();
+        } catch (RuntimeException | Error e) {
+            log.warn("Retention failed; trying again at the next interval: {}", LogText.of(e.getMessage()), e);
+        }
+    }
+
+    /** A dry run: finds out and logs what {@link #run} would do now. Changes nothing. */
+    public RetentionPlan plan() {
+        Instant now = clock.instant();
+        List<Drop> drops = new ArrayList<>();
+        for (RetainedRows rows : RetainedRows.values()) {
+            for (YearMonth month : monthsToDrop(rows, now)) {
+                drops.add(dropOf(rows, month));
+            }
+        }
+        RetentionPlan plan = new RetentionPlan(now, List.copyOf(drops), archivesToDelete(now));
+        plan.drops().forEach(drop -> log.info("Dry run: would drop {}", drop));
+        plan.expiredFiles().forEach(file -> log.info("Dry run: would delete {}", file));
+        if (plan.isEmpty()) {
+            log.info("Dry run: nothing to drop");
+        }
+        return plan;
+    }
+
+    private List<YearMonth> monthsToDrop(RetainedRows rows, Instant now) {
+        return database.monthsBefore(rows, RetentionSettings.firstKept(now, settings.of(rows)));
+    }
+
+    private Drop dropOf(RetainedRows rows, YearMonth month) {
+        String to = rows == RetainedRows.AUDIT && archive != null ? archive.toString() : null;
+        return new Drop(rows, month, database.count(rows, month), to);
+    }
+
+    private List<AuditArchive.Month> archivesToDelete(Instant now) {
+        if (archive == null) {
+            return List.of();
+        }
+        YearMonth firstKept = RetentionSettings.firstKept(now, settings.archives());
+        return archive.months().stream()
+                .filter(archived -> archived.month().isBefore(firstKept))
+                .toList();
+    }
+
+    /**
+     * Runs now, unless another instance does. A month that fails is logged and reported, and the others go on.
+     *
+     * @throws org.springframework.dao.DataAccessException if the database is unavailable
+     */
+    public RetentionReport run() {
+        Instant now = clock.instant();
+        Run run = new Run(now);
+        boolean alone = true;
+        for (RetainedRows rows : RetainedRows.values()) {
+            for (YearMonth month : monthsToDrop(rows, now)) {
+                alone = alone && run.drop(rows, month);
+            }
+        }
+        for (AuditArchive.Month archived : archivesToDelete(now)) {
+            alone = alone && run.delete(archived);
+        }
+        RetentionReport report = new RetentionReport(
+                now, !alone, List.copyOf(run.dropped), List.copyOf(run.deleted), List.copyOf(run.failures));
+        lastRun = report;
+        return report;
+    }
+
+    /** One run. Its steps say whether no other instance was at work. */
+    private final class Run {
+        private final Instant now;
+        private final List<Drop> dropped = new ArrayList<>();
+        private final List<YearMonth> deleted = new ArrayList<>();
+        private final List<String> failures = new ArrayList<>();
+
+        private Run(Instant now) {
+            this.now = now;
+        }
+
+        boolean drop(RetainedRows rows, YearMonth month) {
+            List<Drop> gone = new ArrayList<>();
+            return attempt(
+                    rows + " of " + month,
+                    () -> {
+                        // Another instance may have dropped it before this one was alone.
+                        if (monthsToDrop(rows, now).contains(month)) {
+                            gone.add(dropNow(rows, month));
+                        }
+                    },
+                    () -> gone.forEach(drop -> {
+                        log.info("Dropped {}", drop);
+                        dropped.add(drop);
+                    }));
+        }
+
+        private Drop dropNow(RetainedRows rows, YearMonth month) {
+            Drop drop = dropOf(rows, month);
+            if (rows == RetainedRows.AUDIT && archive != null) {
+                new ArchiveThenDrop(database, archive).run(month);
+            } else {
+                database.drop(rows, month);
+            }
+            return drop;
+        }
+
+        boolean delete(AuditArchive.Month archived) {
+            return attempt("the archive of " + archived.month(), () -> deleteNow(archived.month()), () -> {
+                log.info("Deleted the archive of {} ({} rows)", archived.month(), archived.rows());
+                deleted.add(archived.month());
+            });
+        }
+
+        private void deleteNow(YearMonth month) {
+            if (archive != null) {
+                archive.delete(month);
+            }
+        }
+
+        private boolean attempt(String what, Runnable work, Runnable done) {
+            try {
+                boolean alone = database.runAlone(work);
+                if (alone) {
+                    done.run();
+                }
+                return alone;
+            } catch (RuntimeException e) {
+                log.warn("Could not drop {}; trying again at the next run: {}", what, LogText.of(e.getMessage()), e);
+                failures.add("Could not drop " + what + ": " + e.getMessage());
+                return true;
+            }
+        }
+    }
+
+    /** The last run that has ended, or {@code null} if none has. */
+    public @Nullable RetentionReport lastRun() {
+        return lastRun;
+    }
+
+    /** Stops a run that is under way; the next one goes on where it was. */
+    @Override
+    public void close() {
+        scheduler.shutdownNow();
+        try {
+            if (!scheduler.awaitTermination(LONGEST_CLOSE.toMillis(), TimeUnit.MILLISECONDS)) {
+                log.warn("Retention did not stop within {} s", LONGEST_CLOSE.toSeconds());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,164 @@
+package dev.ratelimit.audit.retention;
+
+import dev.ratelimit.store.postgresql.PostgresLimitStore;
+import dev.ratelimit.store.sqlite.SqliteFile;
+import dev.ratelimit.support.Micros;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.YearMonth;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.Supplier;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * The months of the audit trail and of totals. Their schema must exist: see {@code dev.ratelimit.schema}. Failures are Spring's
+ * {@code DataAccessException}. Uses one connection at a time.
+ */
+public abstract sealed class RetentionDatabase permits PostgresRetentionDatabase, SqliteRetentionDatabase {
+
+    private static final String COUNT = """
+            SELECT count(*) FROM %s WHERE %s >= %s AND %2$s < %s%s
+            """;
+
+    private final NamedParameterJdbcTemplate jdbc;
+    private final TransactionTemplate transactions;
+
+    RetentionDatabase(DataSource dataSource) {
+        // Transactions are bound to threads by their data source: ours never meet those of the application.
+        DataSource own = new DelegatingDataSource(dataSource);
+        this.jdbc = new NamedParameterJdbcTemplate(own);
+        this.transactions = new TransactionTemplate(new JdbcTransactionManager(own));
+    }
+
+    /** The tables in an SQLite file of their own. */
+    public static RetentionDatabase sqlite(SqliteFile file) {
+        return new SqliteRetentionDatabase(file);
+    }
+
+    /** The tables in a schema of a PostgreSQL database, which may be unavailable for now. */
+    public static RetentionDatabase postgres(DataSource dataSource, String schema) {
+        return new PostgresRetentionDatabase(dataSource, PostgresLimitStore.requireSchema(schema));
+    }
+
+    final NamedParameterJdbcTemplate jdbc() {
+        return jdbc;
+    }
+
+    final <T> T inTransaction(Supplier<T> work) {
+        return transactions.execute(status -> work.get());
+    }
+
+    /**
+     * Runs unless another instance does. The others are kept out until it has ended.
+     *
+     * @return whether it ran
+     */
+    abstract boolean runAlone(Runnable work);
+
+    /** The months before that one which can be dropped, the oldest first. */
+    abstract List<YearMonth> monthsBefore(RetainedRows rows, YearMonth first);
+
+    /** Drops a month. To be called while it {@linkplain #runAlone runs alone}. */
+    abstract void drop(RetainedRows rows, YearMonth month);
+
+    /**
+     * Drops the audit rows of a month that an archive holds. To be called while it {@linkplain #runAlone runs alone}.
+     *
+     * @param found how many rows of the month were found in the archive
+     * @return whether the month is gone. If not, it has rows that the archive does not hold, and none of those is dropped
+     */
+    abstract boolean dropArchived(YearMonth month, long found, AuditRows.Source archived);
+
+    /** The name of a table in a statement. */
+    abstract String table(String name);
+
+    /** An expression for the moment of a parameter in microseconds. */
+    abstract String moment(String parameter);
+
+    /** An expression for the microseconds of a column with a moment. */
+    abstract String micros(String column);
+
+    /** An expression for the id of a parameter. */
+    abstract String id(String parameter);
+
+    /** An expression for the month of a column with a moment, such as {@code 2026-11}. */
+    abstract String month(String column);
+
+    final long count(RetainedRows rows, YearMonth month) {
+        String sql = COUNT.formatted(
+                table(rows.table()), rows.timeColumn(), moment(":from"), moment(":until"), rows.condition());
+        Long count = jdbc.queryForObject(sql, bounds(month), Long.class);
+        return count == null ? 0 : count;
+    }
+
+    /** The months with rows, where there are no partitions. */
+    final List<YearMonth> monthsWithRowsBefore(RetainedRows rows, YearMonth first) {
+        return jdbc
+                .queryForList(
+                        "SELECT DISTINCT " + month(rows.timeColumn()) + " AS month FROM " + table(rows.table())
+                                + " WHERE " + rows.timeColumn() + " < " + moment(":until") + rows.condition()
+                                + " ORDER BY 1",
+                        Map.of("until", startMicros(first)),
+                        String.class)
+                .stream()
+                .map(YearMonth::parse)
+                .toList();
+    }
+
+    /** The audit rows of a month, read in pages: no statement runs for long, and memory is bounded. */
+    final AuditRows.Source auditRows(YearMonth month) {
+        return () -> new PagedRows(this, month);
+    }
+
+    static Map<String, Object> bounds(YearMonth month) {
+        return Map.of("from", startMicros(month), "until", startMicros(month.plusMonths(1)));
+    }
+
+    static long startMicros(YearMonth month) {
+        return Micros.of(month.atDay(1).atStartOfDay().toInstant(ZoneOffset.UTC));
+    }
+
+    /** A row with its time as {@code logged_micros}. */
+    static AuditRow auditRow(ResultSet row) throws SQLException {
+        return new AuditRow(
+                Micros.toInstant(row.getLong("logged_micros")),
+                UUID.fromString(row.getString("log_id")),
+                row.getString("user_id"),
+                row.getString("api_key_id"),
+                row.getString("ip_address"),
+                row.getString("endpoint"),
+                row.getString("http_method"),
+                wholeNumber(row, "response_status"),
+                row.getString("decision"),
+                row.getLong("requests"),
+                row.getString("rule_name"),
+                wholeNumber(row, "rule_version"),
+                row.getString("resource"),
+                row.getString("subject"),
+                longNumber(row, "current_count"),
+                longNumber(row, "limit_value"),
+                longNumber(row, "retry_after_seconds"),
+                row.getBoolean("decided_locally"),
+                row.getLong("latency_micros"),
+                row.getString("server_id"),
+                row.getString("region"));
+    }
+
+    private static @Nullable Integer wholeNumber(ResultSet row, String column) throws SQLException {
+        int number = row.getInt(column);
+        return row.wasNull() ? null : number;
+    }
+
+    private static @Nullable Long longNumber(ResultSet row, String column) throws SQLException {
+        long number = row.getLong(column);
+        return row.wasNull() ? null : number;
+    }
+}

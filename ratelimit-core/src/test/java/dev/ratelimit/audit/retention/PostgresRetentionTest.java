@@ -1,0 +1,103 @@
+package dev.ratelimit.audit.retention;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.audit.AuditDatabase;
+import dev.ratelimit.audit.AuditEntry;
+import dev.ratelimit.audit.AuditMode;
+import dev.ratelimit.audit.AuditSettings;
+import dev.ratelimit.audit.CacheUse;
+import dev.ratelimit.audit.RequestAudit;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class PostgresRetentionTest extends RetentionContract {
+
+    @Override
+    RetentionTestDatabase create() {
+        RetentionTestDatabase created = RetentionTestDatabase.postgres();
+        // Those that the script makes for the time at which the test runs.
+        created.jdbc()
+                .queryForList(
+                        "SELECT oid::regclass::text FROM pg_class WHERE relnamespace = to_regnamespace(quote_ident(?))"
+                                + " AND relispartition AND relkind = 'r' AND relname ~ '_[0-9]{4}_[0-9]{2}$'",
+                        String.class, created.schema())
+                .forEach(partition -> created.jdbc().execute("DROP TABLE " + partition));
+        return created;
+    }
+
+    private List<String> partitions(String table) {
+        return database.jdbc()
+                .queryForList(
+                        "SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid"
+                                + " WHERE i.inhparent = ?::regclass ORDER BY 1",
+                        String.class,
+                        database.table(table));
+    }
+
+    @Test
+    void partitionsAreMadeAheadAndDroppedBehindAcrossTheEndOfAYear() {
+        clock.set(Instant.parse("2025-11-30T23:59:59Z"));
+        AuditSettings settings = AuditSettings.of(AuditMode.DENIED, new AuditEntry.Origin("server-1", ""));
+        try (RequestAudit audit = new RequestAudit(
+                AuditDatabase.postgres(database.dataSource(), database.schema()), settings, clock, CacheUse.NONE)) {
+            audit.flush();
+            assertThat(partitions("rate_limit_audit_logs"))
+                    .containsExactly("rate_limit_audit_logs_2025_11", "rate_limit_audit_logs_2025_12");
+            clock.set(Instant.parse("2025-12-01T01:00:00Z"));
+            audit.flush();
+            clock.set(Instant.parse("2026-03-01T00:00:00Z"));
+            audit.flush();
+        }
+
+        retention(null).run();
+
+        assertThat(partitions("rate_limit_audit_logs"))
+                .containsExactly(
+                        "rate_limit_audit_logs_2025_12",
+                        "rate_limit_audit_logs_2026_01",
+                        "rate_limit_audit_logs_2026_03",
+                        "rate_limit_audit_logs_2026_04");
+        assertThat(partitions("rate_limit_metrics_minute"))
+                .containsExactly(
+                        "rate_limit_metrics_minute_2026_01",
+                        "rate_limit_metrics_minute_2026_03",
+                        "rate_limit_metrics_minute_2026_04");
+        assertThat(partitions("rate_limit_metrics_hour")).hasSize(5);
+    }
+
+    @Test
+    void partitionWithAnotherNameIsLeftAlone() {
+        database.jdbc()
+                .execute("CREATE TABLE " + database.table("mine") + " PARTITION OF "
+                        + database.table("rate_limit_audit_logs")
+                        + " FOR VALUES FROM ('2001-01-01') TO ('2002-01-01')");
+
+        assertThat(retention(null).run().dropped()).isEmpty();
+
+        assertThat(partitions("rate_limit_audit_logs")).containsExactly("mine");
+    }
+
+    /** The lock and the drop are one transaction. */
+    @Test
+    void instanceThatLosesItsLockDropsNothing() {
+        database.addAudit(in(DECEMBER), "old");
+        archive.hook(step -> {
+            if (step == MemoryArchive.Step.BEFORE_WRITE) {
+                assertThat(database.jdbc()
+                                .queryForList(
+                                        "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
+                                                + " AND objid = (hashtext(?)::bigint & 4294967295)::oid",
+                                        Boolean.class,
+                                        database.schema()))
+                        .containsExactly(true);
+            }
+        });
+
+        RetentionReport report = retention(archive).run();
+
+        assertThat(report.failures()).singleElement().asString().contains("2025-12");
+        assertThat(database.users()).containsExactly("old");
+    }
+}
