@@ -7,16 +7,19 @@ import dev.ratelimit.benchmark.load.Turn;
 import dev.ratelimit.benchmark.peer.MeasuredLimits;
 import dev.ratelimit.benchmark.peer.Peer;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** The sample application in a process of its own, with one way of limiting its requests. */
 final class Sample extends Contender {
@@ -24,12 +27,23 @@ final class Sample extends Contender {
     /** Starts the application in the jar, with further classes if there are any. */
     private static final String LAUNCHER = "org.springframework.boot.loader.launch.PropertiesLauncher";
 
+    /** How requests come out. */
+    enum Answers {
+        /** No limit applies. */
+        UNLIMITED,
+        /** They are counted and pass. */
+        ALLOWED,
+        /** They are denied, except the first one of each client. */
+        DENIED
+    }
+
     private final Path jar;
     private final Path folder;
     private final List<Path> classPath;
     private final List<String> arguments;
     private final Supplier<DatabaseTime> clock;
-    private final boolean limited;
+    private final Answers answers;
+    private final Runnable afterwards;
     private Process process;
     private int port;
     private long ofFirstKey;
@@ -38,7 +52,7 @@ final class Sample extends Contender {
      * @param folder where it runs
      * @param classPath is added to that of the jar
      * @param arguments say how requests are limited
-     * @param limited whether they are
+     * @param afterwards runs after the last answer; processor time counts until it ends
      */
     Sample(
             String name,
@@ -47,14 +61,16 @@ final class Sample extends Contender {
             List<Path> classPath,
             List<String> arguments,
             Supplier<DatabaseTime> clock,
-            boolean limited) {
+            Answers answers,
+            Runnable afterwards) {
         super(name);
         this.jar = jar;
         this.folder = folder;
         this.classPath = classPath;
         this.arguments = arguments;
         this.clock = clock;
-        this.limited = limited;
+        this.answers = answers;
+        this.afterwards = afterwards;
     }
 
     @Override
@@ -65,12 +81,31 @@ final class Sample extends Contender {
 
     @Override
     Turn run(double seconds) throws Exception {
+        long application = processorNanos();
         DatabaseTime before = clock.get();
-        HttpLoad.Result result = new HttpLoad(port).run(seconds);
+        HttpLoad.Result result = new HttpLoad(port, answers == Answers.DENIED).run(seconds);
+        afterwards.run();
         double micros = clock.get().nanosSince(before) / 1e3 / result.answered();
+        double ofApplication = (processorNanos() - application) / 1e3 / result.answered();
         ofFirstKey += result.ofFirstKey();
-        requireExact();
-        return new Turn(result.perSecond(), Double.NaN, Double.NaN, 0, micros);
+        if (answers != Answers.DENIED) {
+            requireExact();
+        }
+        return new Turn(result.perSecond(), Double.NaN, Double.NaN, 0, micros, micros + ofApplication);
+    }
+
+    /** Of all threads of the application; exact where the scheduler tells. */
+    private long processorNanos() {
+        try (Stream<Path> threads = Files.list(Path.of("/proc/" + process.pid() + "/task"))) {
+            long nanos = 0;
+            for (Path thread : threads.toList()) {
+                String counts = Files.readString(thread.resolve("schedstat"));
+                nanos += Long.parseLong(counts.substring(0, counts.indexOf(' ')));
+            }
+            return nanos;
+        } catch (IOException | UncheckedIOException e) {
+            return process.info().totalCpuDuration().orElse(Duration.ZERO).toNanos();
+        }
     }
 
     /** One more request, whose answer shows the remainder of the limit. */
@@ -78,6 +113,7 @@ final class Sample extends Contender {
         try (HttpConnection connection = new HttpConnection(port)) {
             long remaining = connection.get(HttpLoad.FIRST_KEY).remaining();
             ofFirstKey++;
+            boolean limited = answers == Answers.ALLOWED;
             if (limited != remaining >= 0) {
                 throw new IllegalStateException(name() + (limited ? " is not limited" : " is limited"));
             }
@@ -105,7 +141,7 @@ final class Sample extends Contender {
                 "--server.address=127.0.0.1",
                 "--server.tomcat.max-keep-alive-requests=-1",
                 "--ratelimit.limits.plenty.algorithm=token-bucket",
-                "--ratelimit.limits.plenty.burst=" + MeasuredLimits.PLENTY,
+                "--ratelimit.limits.plenty.burst=" + (answers == Answers.DENIED ? 1 : MeasuredLimits.PLENTY),
                 "--ratelimit.limits.plenty.refill=1/d",
                 "--ratelimit.rules.reads.limits=plenty",
                 "--ratelimit.rules.reads.key=header:X-Client",

@@ -1,8 +1,10 @@
 package dev.ratelimit.benchmark;
 
+import dev.ratelimit.benchmark.Sample.Answers;
 import dev.ratelimit.benchmark.filter.Bucket4jConfiguration;
 import dev.ratelimit.benchmark.load.DatabaseTime;
 import dev.ratelimit.benchmark.load.Servers;
+import dev.ratelimit.benchmark.load.Turn;
 import dev.ratelimit.benchmark.peer.MeasuredLimits;
 import io.github.bucket4j.Bucket;
 import io.github.bucket4j.postgresql.Bucket4jPostgreSQL;
@@ -12,8 +14,10 @@ import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /** Whole requests to the sample: without limits, with limits on each store, and limited by Bucket4j. */
@@ -29,6 +33,9 @@ final class WholeRequests {
 
     /** As many connections as the limiter has by default. */
     private static final int POOL_SIZE = 4;
+
+    /** More often than by default, so that a turn need not wait long for it. */
+    private static final Duration AUDIT_INTERVAL = Duration.ofMillis(200);
 
     private final Servers servers;
     private final Path jar;
@@ -64,7 +71,46 @@ final class WholeRequests {
                         .ratio("http-sqlite/http-unlimited", sqlite, unlimited, Goal.NONE),
                 new Family(unlimited, postgres, bucket4j)
                         .ratio("http-postgresql/http-unlimited", postgres, unlimited, Goal.NONE)
-                        .ratio("http-postgresql/http-bucket4j-postgresql", postgres, bucket4j, Goal.atLeast(1.5)));
+                        .ratio("http-postgresql/http-bucket4j-postgresql", postgres, bucket4j, Goal.atLeast(1.5)),
+                audit("denied", Answers.DENIED, 1.03),
+                audit("all", Answers.ALLOWED, 1.1));
+    }
+
+    /** The processor time that audit and totals cost, of application and database together. */
+    private Family audit(String mode, Answers answers, double most) {
+        Contender without = audited("http-without-audit-of-" + mode, "off", false, answers);
+        Contender with = audited("http-audit-" + mode, mode, true, answers);
+        return new Family(without, with)
+                .ratio("http-audit-" + mode, List.of(with), without, Turn::allMicros, Goal.atMost(most));
+    }
+
+    private Contender audited(String name, String mode, boolean totals, Answers answers) {
+        return new Sample(
+                name,
+                jar,
+                servers.folder(),
+                List.of(),
+                List.of(
+                        "--ratelimit.store.type=postgresql",
+                        "--ratelimit.store.postgresql.schema=" + name.replace('-', '_'),
+                        "--ratelimit.store.postgresql.pool-size=" + POOL_SIZE,
+                        "--ratelimit.store.postgresql.url=" + servers.postgresUrl(),
+                        "--ratelimit.audit.mode=" + mode,
+                        "--ratelimit.audit.totals=" + totals,
+                        "--ratelimit.audit.interval=" + AUDIT_INTERVAL.toMillis() + "ms"),
+                () -> DatabaseTime.now(database),
+                answers,
+                WholeRequests::awaitAudit);
+    }
+
+    /** Totals are written every five intervals: what a turn has to write must not fall into the next one. */
+    private static void awaitAudit() {
+        try {
+            TimeUnit.MILLISECONDS.sleep(6 * AUDIT_INTERVAL.toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
     }
 
     private Contender unlimited() {
@@ -76,7 +122,7 @@ final class WholeRequests {
                         "--ratelimit.api-keys.enabled=false",
                         "--ratelimit.rules.reads.path=/nothing"),
                 () -> DatabaseTime.NOT_MEASURED,
-                false);
+                Answers.UNLIMITED);
     }
 
     private Contender memory() {
@@ -85,7 +131,7 @@ final class WholeRequests {
                 List.of(),
                 List.of("--ratelimit.store.type=memory", "--ratelimit.api-keys.enabled=false"),
                 () -> DatabaseTime.NOT_MEASURED,
-                true);
+                Answers.ALLOWED);
     }
 
     private Contender sqlite() {
@@ -96,7 +142,7 @@ final class WholeRequests {
                         "--ratelimit.store.type=sqlite",
                         "--ratelimit.store.sqlite.path=" + servers.folder().resolve("http.db")),
                 () -> DatabaseTime.NOT_MEASURED,
-                true);
+                Answers.ALLOWED);
     }
 
     private Contender postgres() {
@@ -109,7 +155,7 @@ final class WholeRequests {
                         "--ratelimit.store.postgresql.pool-size=" + POOL_SIZE,
                         "--ratelimit.store.postgresql.url=" + servers.postgresUrl()),
                 () -> DatabaseTime.now(database),
-                true);
+                Answers.ALLOWED);
     }
 
     private Contender bucket4j() throws IOException, URISyntaxException {
@@ -125,12 +171,12 @@ final class WholeRequests {
                         "--bucket4j.pool-size=" + POOL_SIZE,
                         "--bucket4j.burst=" + MeasuredLimits.PLENTY),
                 () -> DatabaseTime.now(database),
-                true);
+                Answers.ALLOWED);
     }
 
     private Contender sample(
-            String name, List<Path> classPath, List<String> arguments, Supplier<DatabaseTime> clock, boolean limited) {
-        return new Sample(name, jar, servers.folder(), classPath, arguments, clock, limited);
+            String name, List<Path> classPath, List<String> arguments, Supplier<DatabaseTime> clock, Answers answers) {
+        return new Sample(name, jar, servers.folder(), classPath, arguments, clock, answers, () -> {});
     }
 
     /** The filter alone and the library: the other classes of this module would change the sample. */

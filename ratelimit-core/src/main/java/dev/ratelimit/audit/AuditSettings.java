@@ -6,6 +6,7 @@ import java.time.Duration;
 /**
  * Settings of the audit trail and of totals.
  *
+ * @param totals whether to write totals for each minute, hour and day
  * @param sampleRate the share of allowed requests that {@link AuditMode#SAMPLED} writes, from 0 to 1
  * @param origin the name of this instance, and its region
  * @param capacity how many rows of the audit trail may wait to be written. If they are more, denials are written as one row for
@@ -15,6 +16,7 @@ import java.time.Duration;
  */
 public record AuditSettings(
         AuditMode mode,
+        boolean totals,
         double sampleRate,
         AuditEntry.Origin origin,
         int capacity,
@@ -44,6 +46,6 @@ public record AuditSettings(
 
     /** Denials, at most 10,000 of them waiting, written every second. */
     public static AuditSettings of(AuditMode mode, AuditEntry.Origin origin) {
-        return new AuditSettings(mode, 0.01, origin, 10_000, 100, Duration.ofSeconds(1));
+        return new AuditSettings(mode, true, 0.01, origin, 10_000, 100, Duration.ofSeconds(1));
     }
 }

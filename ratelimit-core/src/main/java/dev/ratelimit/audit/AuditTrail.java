@@ -151,7 +151,14 @@ final class AuditTrail implements DecisionListener {
     /** Writes the waiting rows. If that fails, they are written the next time. Called by one thread at a time. */
     void write(AuditDatabase database) {
         if (unwritten.isEmpty()) {
-            stripes.drain().forEach(part -> part.moveTo(unwritten, settings.origin()));
+            WaitingEntries taken = new WaitingEntries();
+            int rows = 0;
+            for (WaitingEntries part : stripes.drain()) {
+                rows += part.size();
+                taken.add(part);
+            }
+            unwritten.addAll(taken.entries(settings.origin()));
+            waiting.addAndGet(unwritten.size() - rows);
         }
         while (!unwritten.isEmpty()) {
             List<AuditEntry> first = unwritten.subList(0, Math.min(ROWS_AT_ONCE, unwritten.size()));

@@ -34,6 +34,7 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
 
     private final AuditDatabase database;
     private final InstantSource clock;
+    private final boolean totals;
     private final AuditTrail trail;
     private final Rollups rollups;
     private final TotalsSums sums;
@@ -52,6 +53,7 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
     public RequestAudit(AuditDatabase database, AuditSettings settings, InstantSource clock, CacheUse caches) {
         this.database = database;
         this.clock = clock;
+        this.totals = settings.totals();
         this.trail = new AuditTrail(settings, clock);
         // Another start of this instance has other totals of the same minute: it must not replace ours.
         String start = settings.origin().server() + "/" + UUID.randomUUID();
@@ -65,12 +67,16 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
     @Override
     public void recorded(RequestRecord request) {
         trail.recorded(request);
-        rollups.recorded(request);
+        if (totals) {
+            rollups.recorded(request);
+        }
     }
 
     @Override
     public void trialDecided(LimitDecision decision, @Nullable String rule) {
-        rollups.trialDecided(decision, rule);
+        if (totals) {
+            rollups.trialDecided(decision, rule);
+        }
     }
 
     /** An exception that escapes would end the schedule. */
@@ -84,7 +90,7 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
         }
     }
 
-    private synchronized void write(boolean totals) {
+    private synchronized void write(boolean withTotals) {
         Instant now = clock.instant();
         if (isDue(preparedAt, PREPARE_EVERY, now)) {
             YearMonth month = YearMonth.from(now.atZone(ZoneOffset.UTC));
@@ -93,7 +99,7 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
             preparedAt = now;
         }
         trail.write(database);
-        if (totals) {
+        if (totals && withTotals) {
             rollups.write(database);
             if (isDue(summedAt, SUM_EVERY, now)) {
                 sums.run(now);

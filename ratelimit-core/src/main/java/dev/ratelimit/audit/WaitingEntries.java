@@ -30,7 +30,7 @@ final class WaitingEntries {
 
     private static final class Waiting {
         private final Kind kind;
-        private final long atMicros;
+        private long atMicros;
         private long requests;
         private long latencyMicros;
 
@@ -42,6 +42,12 @@ final class WaitingEntries {
         private void add(long micros) {
             requests++;
             latencyMicros = Math.max(latencyMicros, micros);
+        }
+
+        private void add(Waiting other) {
+            atMicros = Math.min(atMicros, other.atMicros);
+            requests += other.requests;
+            latencyMicros = Math.max(latencyMicros, other.latencyMicros);
         }
 
         private AuditEntry entry(Origin origin) {
@@ -93,7 +99,20 @@ final class WaitingEntries {
         return rows.size();
     }
 
-    void moveTo(List<AuditEntry> entries, Origin origin) {
-        rows.forEach(row -> entries.add(row.entry(origin)));
+    /** Adds the rows of another part; equal denials become one row. */
+    void add(WaitingEntries other) {
+        for (Waiting row : other.rows) {
+            Waiting equal =
+                    row.kind.decision.isNoteworthy() ? denials.putIfAbsent(row.kind.withoutNumbers(), row) : null;
+            if (equal == null) {
+                rows.add(row);
+            } else {
+                equal.add(row);
+            }
+        }
+    }
+
+    List<AuditEntry> entries(Origin origin) {
+        return rows.stream().map(row -> row.entry(origin)).toList();
     }
 }

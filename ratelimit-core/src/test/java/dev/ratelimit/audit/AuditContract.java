@@ -48,7 +48,7 @@ abstract class AuditContract {
     }
 
     private static AuditSettings settings(AuditMode mode, int capacity) {
-        return new AuditSettings(mode, 0.5, ORIGIN, capacity, 2, Duration.ofMinutes(1));
+        return new AuditSettings(mode, true, 0.5, ORIGIN, capacity, 2, Duration.ofMinutes(1));
     }
 
     private RequestAudit instance(AuditSettings settings) {

@@ -42,7 +42,7 @@ abstract class AuditUnderLoadContract {
     }
 
     private RequestAudit audit(AuditMode mode, int capacity) {
-        AuditSettings settings = new AuditSettings(mode, 0, ORIGIN, capacity, 10, Duration.ofMillis(100));
+        AuditSettings settings = new AuditSettings(mode, true, 0, ORIGIN, capacity, 10, Duration.ofMillis(100));
         return new RequestAudit(database.open(), settings, InstantSource.system(), CacheUse.NONE);
     }
 

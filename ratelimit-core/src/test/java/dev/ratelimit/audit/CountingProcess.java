@@ -19,8 +19,8 @@ final class CountingProcess {
         String name = arguments[0];
         long most = Long.parseLong(arguments[1]);
         List<String> address = List.of(arguments).subList(2, arguments.length);
-        AuditSettings settings =
-                new AuditSettings(AuditMode.OFF, 0, new AuditEntry.Origin(name, ""), 1_000, 10, Duration.ofMinutes(1));
+        AuditSettings settings = new AuditSettings(
+                AuditMode.OFF, true, 0, new AuditEntry.Origin(name, ""), 1_000, 10, Duration.ofMinutes(1));
         AtomicLong answered = new AtomicLong();
         try (RequestAudit audit =
                 new RequestAudit(AuditTestDatabase.at(address), settings, InstantSource.system(), CacheUse.NONE)) {

@@ -15,6 +15,7 @@ import org.springframework.core.env.Environment;
  * The configuration under {@code ratelimit.audit}: the audit trail, and totals over time.
  *
  * @param mode which requests are written to the audit trail; totals count all of them
+ * @param totals whether to write how many requests came in each minute, hour and day
  * @param sampleRate with mode sampled, the share of allowed requests that is written, from 0 to 1
  * @param serverId the name of this instance; by default that of the host
  * @param region the region this instance runs in
@@ -25,6 +26,7 @@ import org.springframework.core.env.Environment;
  */
 record AuditProperties(
         @DefaultValue("denied") AuditMode mode,
+        @DefaultValue("true") boolean totals,
         @DefaultValue("0.01") double sampleRate,
         @Nullable String serverId,
         @DefaultValue("") String region,
@@ -44,7 +46,7 @@ record AuditProperties(
         return InvalidPropertyException.under(
                 PREFIX,
                 () -> new AuditSettings(
-                        mode, sampleRate, new Origin(server, region), capacity, busiestSubjects, interval));
+                        mode, totals, sampleRate, new Origin(server, region), capacity, busiestSubjects, interval));
     }
 
     private static void requireShort(String property, String value, int longest) {

@@ -8,5 +8,12 @@ package dev.ratelimit.benchmark.load;
  * @param p99 microseconds
  * @param deniedPart the part of the decisions that were denials
  * @param databaseMicros processor time of the database for each decision; {@code NaN} if it was not measured
+ * @param allMicros processor time of application and database for each request; {@code NaN} if it was not measured
  */
-public record Turn(double perSecond, double p50, double p99, double deniedPart, double databaseMicros) {}
+public record Turn(
+        double perSecond, double p50, double p99, double deniedPart, double databaseMicros, double allMicros) {
+
+    public Turn(double perSecond, double p50, double p99, double deniedPart, double databaseMicros) {
+        this(perSecond, p50, p99, deniedPart, databaseMicros, Double.NaN);
+    }
+}
