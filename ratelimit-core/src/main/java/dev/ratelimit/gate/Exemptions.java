@@ -79,21 +79,22 @@ public final class Exemptions {
         if (path.all().isEmpty()) {
             return false;
         }
-        for (PathPattern pattern : patterns()) {
-            if (matchesAll(pattern, path.all())) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private static boolean matchesAll(PathPattern pattern, List<PathContainer> readings) {
-        for (PathContainer reading : readings) {
-            if (!pattern.matches(reading)) {
+        List<PathPattern> exempt = patterns();
+        for (PathContainer reading : path.all()) {
+            if (!matchesAny(exempt, reading)) {
                 return false;
             }
         }
         return true;
+    }
+
+    private static boolean matchesAny(List<PathPattern> patterns, PathContainer reading) {
+        for (PathPattern pattern : patterns) {
+            if (pattern.matches(reading)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     boolean exempts(@Nullable IpAddress address) {

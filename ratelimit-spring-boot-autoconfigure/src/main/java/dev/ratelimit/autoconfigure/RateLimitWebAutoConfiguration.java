@@ -25,6 +25,7 @@ import dev.ratelimit.web.Expressions;
 import dev.ratelimit.web.RateLimitHeaders;
 import dev.ratelimit.web.servlet.Authorities;
 import dev.ratelimit.web.servlet.CallerLimits;
+import dev.ratelimit.web.servlet.ExemptPaths;
 import dev.ratelimit.web.servlet.OriginalConnectionCustomizer;
 import dev.ratelimit.web.servlet.OriginalConnectionValve;
 import dev.ratelimit.web.servlet.ProblemRejectionHandler;
@@ -39,6 +40,7 @@ import dev.ratelimit.web.servlet.ServletRequests.KeyReader;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -103,18 +105,30 @@ public final class RateLimitWebAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     Exemptions rateLimitExemptions(
-            RateLimitProperties properties, BeanFactory beans, ObjectProvider<ActuatorPaths> actuator) {
+            RateLimitProperties properties,
+            BeanFactory beans,
+            ObjectProvider<ActuatorPaths> actuator,
+            ObjectProvider<ExemptPaths> others) {
         RateLimitProperties.Exempt exempt = properties.exempt();
         List<AddressRange> ranges = ranges("ratelimit.exempt.addresses", exempt.addresses());
         List<AddressRange> proxies = trustedProxies(properties);
         PathPatternParser parser = MvcPaths.parser(beans);
-        Exemptions configured = InvalidPropertyException.at(
+        // Only these are written by the user, and checked at once.
+        Exemptions unused = InvalidPropertyException.at(
                 "ratelimit.exempt.paths",
                 () -> new Exemptions(exempt.authorities(), ranges, proxies, exempt.paths(), parser));
         ActuatorPaths endpoints = exempt.actuator() ? actuator.getIfAvailable() : null;
-        return endpoints == null
-                ? configured
-                : new Exemptions(exempt.authorities(), ranges, proxies, () -> endpoints.and(exempt.paths()), parser);
+        return new Exemptions(
+                exempt.authorities(),
+                ranges,
+                proxies,
+                () -> {
+                    List<String> paths =
+                            new ArrayList<>(endpoints == null ? exempt.paths() : endpoints.and(exempt.paths()));
+                    others.orderedStream().forEach(other -> paths.addAll(other.patterns()));
+                    return paths;
+                },
+                parser);
     }
 
     @Configuration(proxyBeanMethods = false)
