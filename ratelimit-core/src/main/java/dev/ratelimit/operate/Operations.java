@@ -8,6 +8,7 @@ import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.SubjectAdmin;
 import dev.ratelimit.audit.AuditQuery;
 import dev.ratelimit.audit.Reports;
+import dev.ratelimit.policy.AddressRange;
 import dev.ratelimit.store.sqlite.Backups;
 import java.time.Duration;
 import java.time.Instant;
@@ -82,6 +83,11 @@ public final class Operations {
         return Times.end(time, moment, admin.clock().instant());
     }
 
+    /** The time by which changes, blocks and penalties end. */
+    public Instant now() {
+        return admin.clock().instant();
+    }
+
     // This instance
 
     /** The state of this instance, from memory. */
@@ -105,6 +111,11 @@ public final class Operations {
     }
 
     // Limits and rules
+
+    /** The names of all limits in force, from memory. */
+    public List<String> limitNames() {
+        return admin.policy().limits().names().stream().sorted().toList();
+    }
 
     /** All limits in force, by name. */
     public List<LimitView> limits() {
@@ -145,6 +156,12 @@ public final class Operations {
                 .filter(rule -> rule.name().equals(name))
                 .findFirst()
                 .orElse(null);
+    }
+
+    /** The rule that blocks an address or a range, or {@code null} if none does; see {@link Steering#blockAddress}. */
+    public @Nullable RuleView addressBlock(String range) {
+        RuleView rule = rule(Steering.addressBlock(AddressRange.parse(range)));
+        return rule != null && rule.enabled() ? rule : null;
     }
 
     /** All stored versions of a rule, the newest first. */

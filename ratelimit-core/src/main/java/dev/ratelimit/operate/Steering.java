@@ -70,6 +70,11 @@ public final class Steering {
                 || type == Character.PARAGRAPH_SEPARATOR;
     }
 
+    /** The name of the rule that blocks these addresses. */
+    static String addressBlock(AddressRange addresses) {
+        return ADDRESS_BLOCK + addresses;
+    }
+
     private Change until(@Nullable Instant end) {
         return end == null ? change : change.until(end);
     }
@@ -163,7 +168,7 @@ public final class Steering {
      */
     public VersionView blockAddress(String range, @Nullable Instant until) {
         AddressRange addresses = AddressRange.parse(range);
-        Rule rule = Rule.named(ADDRESS_BLOCK + addresses)
+        Rule rule = Rule.named(addressBlock(addresses))
                 .priority(PRIORITY_OF_BLOCKS)
                 .addresses(addresses.toString())
                 .action(Action.BLOCK)
@@ -173,7 +178,7 @@ public final class Steering {
 
     /** Ends the block of an address or a range. */
     public VersionView unblockAddress(String range) {
-        return removeRule(ADDRESS_BLOCK + AddressRange.parse(range));
+        return removeRule(addressBlock(AddressRange.parse(range)));
     }
 
     // Subjects

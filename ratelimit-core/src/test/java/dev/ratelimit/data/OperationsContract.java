@@ -84,6 +84,16 @@ abstract class OperationsContract extends DataContract {
     }
 
     @Test
+    void blockOfAnAddressIsFound() {
+        assertThat(operations.addressBlock("203.0.113.7")).isNull();
+        steering.blockAddress("203.0.113.7", null);
+        assertThat(operations.addressBlock("203.0.113.7").source().change().by())
+                .isEqualTo("olga");
+        steering.unblockAddress("203.0.113.7");
+        assertThat(operations.addressBlock("203.0.113.7")).isNull();
+    }
+
+    @Test
     void aTrialIsShownBesideTheLiveNumbers() {
         steering.setLimit("standard", Map.of("candidate.max-requests", "3"), null);
 
