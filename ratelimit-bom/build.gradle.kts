@@ -8,5 +8,6 @@ dependencies {
         api(project(":ratelimit-spring-boot-autoconfigure"))
         api(project(":ratelimit-spring-boot-starter"))
         api(project(":ratelimit-test"))
+        api(project(":ratelimit-dashboard"))
     }
 }

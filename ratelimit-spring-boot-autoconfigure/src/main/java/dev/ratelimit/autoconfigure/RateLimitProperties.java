@@ -37,6 +37,7 @@ import org.springframework.boot.context.properties.bind.Name;
  * @param identity how clients are identified
  * @param headers the headers of responses
  * @param exempt requests that no limit applies to
+ * @param dashboard the page of the module ratelimit-dashboard
  * @param login how failed logins are limited
  * @param filter the order of the filters
  * @param store where state is kept
@@ -61,6 +62,7 @@ record RateLimitProperties(
         @DefaultValue Identity identity,
         @DefaultValue Headers headers,
         @DefaultValue Exempt exempt,
+        @DefaultValue Dashboard dashboard,
         @DefaultValue Login login,
         @DefaultValue Filter filter,
         @NestedConfigurationProperty @DefaultValue StoreProperties store,
@@ -286,6 +288,20 @@ record RateLimitProperties(
             @DefaultValue List<String> addresses,
             @DefaultValue List<String> paths,
             @DefaultValue("true") boolean actuator) {}
+
+    /**
+     * The page of the module ratelimit-dashboard, which reads these properties itself.
+     *
+     * @param path where the dashboard is served
+     * @param viewAuthority the authority that may look at the dashboard
+     * @param steerAuthority the authority that may also change limits with the dashboard
+     * @param unprotected whether everybody may use the dashboard, even without Spring Security
+     */
+    record Dashboard(
+            @DefaultValue("/ratelimit") String path,
+            @DefaultValue("RATELIMIT_VIEW") String viewAuthority,
+            @DefaultValue("RATELIMIT_STEER") String steerAuthority,
+            @DefaultValue("false") boolean unprotected) {}
 
     /**
      * How failed logins with Spring Security are limited.

@@ -1,0 +1,102 @@
+package dev.ratelimit.dashboard;
+
+import dev.ratelimit.Charged;
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.Limits;
+import dev.ratelimit.Rate;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.engine.StoreRateLimiter;
+import dev.ratelimit.store.MemoryLimitStore;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import org.springframework.web.filter.OncePerRequestFilter;
+
+/**
+ * Limits requests to the dashboard by senders who do not get in. The rules of the application do not apply here, since they would
+ * keep an operator out during an incident. Without a limit of its own, the dashboard would be a place to guess passwords.
+ *
+ * <p>Each request is charged to its address before authentication, and given back once the sender turns out to be an
+ * operator. The counts are in the memory of this instance, so that a failing store locks nobody out.
+ */
+final class Door extends OncePerRequestFilter {
+
+    /** The requests per minute and address of senders who do not get in. */
+    static final int STRANGERS = 30;
+
+    private static final String ADMITTED = Door.class.getName() + ".ADMITTED";
+    private static final Limit LIMIT = Limit.named("dashboard")
+            .algorithm(new TokenBucket(STRANGERS, new Rate(STRANGERS, Duration.ofMinutes(1))))
+            .build();
+    private static final long MINUTE = TimeUnit.MINUTES.toNanos(1);
+
+    private final DashboardPaths paths;
+    private final Function<HttpServletRequest, String> clients;
+    private final MemoryLimitStore store = new MemoryLimitStore();
+    private final RateLimiter limiter = StoreRateLimiter.builder(store, Limits.of(List.of(LIMIT)))
+            .rememberedDenials(0)
+            .build();
+    private final AtomicLong cleaned = new AtomicLong(System.nanoTime());
+
+    /**
+     * @param clients finds the text that stands for the address of a client
+     */
+    Door(DashboardPaths paths, Function<HttpServletRequest, String> clients) {
+        this.paths = paths;
+        this.clients = clients;
+    }
+
+    /** Notes that the sender of a request is an operator. */
+    static void admit(ServletRequest request) {
+        request.setAttribute(ADMITTED, true);
+    }
+
+    @Override
+    protected boolean shouldNotFilter(HttpServletRequest request) {
+        return !paths.mayContain(request);
+    }
+
+    @Override
+    protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+            throws ServletException, IOException {
+        Charged charged = limiter.charge(LimitRequest.of(Subject.of("ip", clients.apply(request)), LIMIT));
+        if (!charged.decision().allowed()) {
+            response.setHeader(
+                    "Retry-After", Long.toString(charged.decision().retryAfter().toSeconds() + 1));
+            // Not as an error that is dispatched: the application would ask for a login there.
+            response.setStatus(429);
+            response.setContentType("text/plain;charset=UTF-8");
+            response.getWriter()
+                    .print("Too many requests to the dashboard without being let in. Try again in a minute.");
+            return;
+        }
+        try {
+            chain.doFilter(request, response);
+        } finally {
+            if (request.getAttribute(ADMITTED) != null) {
+                charged.giveBack();
+            }
+            clean();
+        }
+    }
+
+    /** Forgets full buckets, so that many addresses do not fill the memory. */
+    private void clean() {
+        long last = cleaned.get();
+        long now = System.nanoTime();
+        if (now - last > MINUTE && cleaned.compareAndSet(last, now)) {
+            store.prune(TimeUnit.NANOSECONDS.toMicros(MINUTE));
+        }
+    }
+}

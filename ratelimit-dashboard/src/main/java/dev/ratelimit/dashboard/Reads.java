@@ -1,0 +1,254 @@
+package dev.ratelimit.dashboard;
+
+import dev.ratelimit.admin.ChangeLog;
+import dev.ratelimit.admin.Inquiry;
+import dev.ratelimit.audit.AuditQuery;
+import dev.ratelimit.audit.Reports.Granularity;
+import dev.ratelimit.operate.Authorship;
+import dev.ratelimit.operate.InstanceStatus;
+import dev.ratelimit.operate.LimitView;
+import dev.ratelimit.operate.Operations;
+import dev.ratelimit.operate.RuleView;
+import dev.ratelimit.operate.SubjectView;
+import dev.ratelimit.policy.LimitBook;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.servlet.function.ServerRequest;
+import tools.jackson.databind.JsonNode;
+
+/** The data of each screen. */
+final class Reads {
+
+    private static final Duration HOUR = Duration.ofHours(1);
+    private static final Duration DAY = Duration.ofDays(1);
+    private static final int TOP = 8;
+    private static final int PENALTIES = 50;
+    private static final int ENTRIES = 50;
+    private static final int FOUND = 50;
+    private static final int CHANGES = 200;
+
+    private static final String USER = "user:";
+    private static final String ADDRESS = "ip:";
+
+    private final Operations operations;
+
+    Reads(Operations operations) {
+        this.operations = operations;
+    }
+
+    /** Every answer says when it was made, and how this instance is. */
+    private Parts parts() {
+        InstanceStatus status = operations.status();
+        return new Parts().with("at", operations.now()).with("health", Health.of(status, operations.isEnabled()));
+    }
+
+    Object health(ServerRequest request) {
+        return parts().json();
+    }
+
+    Object now(ServerRequest request) {
+        String limit = parameter(request, "limit");
+        String range = request.param("range").orElse("hour");
+        InstanceStatus status = operations.status();
+        return parts().with("enabled", operations.isEnabled())
+                .with("status", status)
+                .with(
+                        "problems",
+                        operations.problems().stream().map(Object::toString).toList())
+                .with("limits", () -> operations.limitNames())
+                .with("timeline", () -> timeline(limit, range))
+                .with("hour", () -> timeline(null, "hour"))
+                .with("mostDenied", () -> operations.mostDenied(HOUR, TOP))
+                .with("busiest", () -> operations.busiest(HOUR, TOP))
+                .with("penalties", () -> operations.penalties(PENALTIES))
+                .json();
+    }
+
+    private Map<String, Object> timeline(@Nullable String limit, String range) {
+        Granularity granularity = switch (range) {
+            case "hour" -> Granularity.MINUTE;
+            case "day" -> Granularity.HOUR;
+            case "month" -> Granularity.DAY;
+            default -> throw new IllegalArgumentException("the range is '" + range + "'; write hour, day or month");
+        };
+        Duration last = switch (granularity) {
+            case MINUTE -> HOUR;
+            case HOUR -> DAY;
+            case DAY -> Duration.ofDays(30);
+        };
+        Instant until = operations.now();
+        Map<String, Object> timeline = new LinkedHashMap<>();
+        timeline.put("granularity", granularity.name().toLowerCase(Locale.ROOT));
+        timeline.put("from", until.minus(last));
+        timeline.put("until", until);
+        timeline.put("periods", operations.timeline(limit, granularity, last));
+        return timeline;
+    }
+
+    Object limits(ServerRequest request) {
+        return parts().with("enabled", operations.isEnabled())
+                .with("limits", operations.limits())
+                .with("rules", operations.rules())
+                .json();
+    }
+
+    Object limit(ServerRequest request) {
+        String name = required(request, "name");
+        LimitView limit = operations.limit(name);
+        if (limit == null) {
+            throw RefusedException.of(404, "No limit is named " + name + ".");
+        }
+        return parts().with("limit", limit)
+                .with("history", operations.limitHistory(name))
+                .with("timeline", () -> timeline(name, "hour"))
+                .with("trial", () -> limit.trial() == null ? null : timeline(name + LimitBook.CANDIDATE, "hour"))
+                .json();
+    }
+
+    Object rule(ServerRequest request) {
+        String name = required(request, "name");
+        RuleView rule = operations.rule(name);
+        if (rule == null) {
+            throw RefusedException.of(404, "No rule is named " + name + ".");
+        }
+        return parts().with("rule", rule)
+                .with("history", operations.ruleHistory(name))
+                .json();
+    }
+
+    Object difference(ServerRequest request) {
+        String name = required(request, "name");
+        int from = number(request, "from");
+        int to = number(request, "to");
+        boolean ofRule = required(request, "kind").equals("rule");
+        return parts().with(
+                        "difference",
+                        ofRule ? operations.ruleDifference(name, from, to) : operations.limitDifference(name, from, to))
+                .json();
+    }
+
+    Object subjects(ServerRequest request) {
+        String prefix = required(request, "prefix");
+        return parts().with("subjects", operations.searchSubjects(prefix, FOUND))
+                .with("exact", exact(prefix))
+                .json();
+    }
+
+    /** The subject that is meant if the text is not only its beginning. */
+    private static String exact(String text) {
+        if (text.startsWith(USER) || text.startsWith(ADDRESS) || text.startsWith("api-key:")) {
+            return text;
+        }
+        boolean isAddress = text.matches("[0-9.]+") || text.matches("[0-9a-fA-F:]*:[0-9a-fA-F:.]*");
+        return (isAddress ? ADDRESS : USER) + text;
+    }
+
+    Object subject(ServerRequest request) {
+        SubjectView subject = operations.subject(required(request, "text"));
+        String text = subject.subject();
+        return parts().with("subject", subject)
+                .with("block", () -> block(subject))
+                .with("canBlock", text.startsWith(USER) || text.startsWith(ADDRESS))
+                .with("audit", () -> operations.audit(entriesOf(subject)))
+                .json();
+    }
+
+    private @Nullable Object block(SubjectView subject) {
+        if (!subject.subject().startsWith(ADDRESS)) {
+            return subject.block();
+        }
+        RuleView rule = operations.addressBlock(subject.subject().substring(ADDRESS.length()));
+        Authorship change = rule == null ? null : rule.source().change();
+        if (change == null) {
+            return null;
+        }
+        Map<String, @Nullable Object> block = new LinkedHashMap<>();
+        block.put("until", change.until());
+        block.put("reason", change.reason());
+        return block;
+    }
+
+    private AuditQuery entriesOf(SubjectView subject) {
+        AuditQuery lately = AuditQuery.since(operations.now().minus(DAY), ENTRIES);
+        String text = subject.subject();
+        String user = subject.user();
+        if (text.startsWith(USER) && user != null) {
+            return lately.ofUser(user);
+        }
+        return text.startsWith(ADDRESS) && text.indexOf('/') < 0
+                ? lately.ofAddress(text.substring(ADDRESS.length()))
+                : lately.ofSubject(text);
+    }
+
+    Object changes(ServerRequest request) {
+        return parts().with("changes", operations.changes(ChangeLog.Query.newest(CHANGES)))
+                .json();
+    }
+
+    /** Explains a request that is described, or that of a {@code curl} line. */
+    Object explain(ServerRequest request, JsonNode body, Operator operator) {
+        String curl = text(body, "curl");
+        if (curl != null) {
+            return parts().with("explanation", operations.explainCurl(curl, text(body, "address")))
+                    .json();
+        }
+        String method = text(body, "method");
+        String path = text(body, "path");
+        Set<String> authorities = Stream.of(
+                        String.valueOf(body.path("authorities").asString("")).split(","))
+                .map(String::strip)
+                .filter(authority -> !authority.isEmpty())
+                .collect(Collectors.toSet());
+        Inquiry inquiry = new Inquiry(
+                method == null ? "GET" : method,
+                path == null ? "/" : path,
+                text(body, "address"),
+                text(body, "user"),
+                authorities,
+                text(body, "apiKey"));
+        return parts().with("explanation", operations.explain(inquiry)).json();
+    }
+
+    /** A text that is not empty, or {@code null}. */
+    static @Nullable String text(JsonNode body, String name) {
+        JsonNode value = body.get(name);
+        if (value == null || value.isNull()) {
+            return null;
+        }
+        if (!value.isString()) {
+            throw RefusedException.invalid(name, "It must be a text.");
+        }
+        String text = value.asString().strip();
+        return text.isEmpty() ? null : text;
+    }
+
+    private static @Nullable String parameter(ServerRequest request, String name) {
+        return request.param(name)
+                .map(String::strip)
+                .filter(text -> !text.isEmpty())
+                .orElse(null);
+    }
+
+    private static String required(ServerRequest request, String name) {
+        String value = parameter(request, name);
+        if (value == null) {
+            throw RefusedException.of(400, "The parameter " + name + " is missing.");
+        }
+        return value;
+    }
+
+    private static int number(ServerRequest request, String name) {
+        try {
+            return Integer.parseInt(required(request, name));
+        } catch (NumberFormatException e) {
+            throw RefusedException.of(400, "The parameter " + name + " must be a whole number.");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package dev.ratelimit.dashboard;
+
+import dev.ratelimit.operate.Operations;
+import java.util.Map;
+import org.springframework.http.HttpHeaders;
+import org.springframework.web.servlet.function.RouterFunction;
+import org.springframework.web.servlet.function.RouterFunctions;
+import org.springframework.web.servlet.function.ServerResponse;
+
+/** The paths of the dashboard. All URLs in answers are relative, so a proxy may put any prefix before them. */
+final class Routes {
+
+    private final String path;
+    private final Calls calls;
+    private final Reads reads;
+    private final Writes writes;
+    private final Operations operations;
+    private final String instance;
+    private final Assets assets = new Assets();
+
+    /**
+     * @param instance the name of the application and this instance
+     */
+    Routes(DashboardPaths paths, Access access, Operations operations, String instance) {
+        this.path = paths.path();
+        this.calls = new Calls(access);
+        this.reads = new Reads(operations);
+        this.writes = new Writes(operations);
+        this.operations = operations;
+        this.instance = instance;
+    }
+
+    RouterFunction<ServerResponse> all() {
+        String withSlash = path.substring(path.lastIndexOf('/') + 1) + "/";
+        return RouterFunctions.route()
+                .GET(path, calls.page(request -> Answers.empty(302, Map.of(HttpHeaders.LOCATION, withSlash))))
+                .GET(path + "/", calls.page(assets::index))
+                .GET(path + DashboardPaths.ASSETS + "{name}", calls.page(assets::file))
+                .GET(data("session"), calls.session(() -> Map.of("instance", instance, "at", operations.now())))
+                .GET(data("health"), calls.read(reads::health))
+                .GET(data("now"), calls.read(reads::now))
+                .GET(data("limits"), calls.read(reads::limits))
+                .GET(data("limit"), calls.read(reads::limit))
+                .GET(data("rule"), calls.read(reads::rule))
+                .GET(data("difference"), calls.read(reads::difference))
+                .GET(data("subjects"), calls.read(reads::subjects))
+                .GET(data("subject"), calls.read(reads::subject))
+                .GET(data("changes"), calls.read(reads::changes))
+                .POST(data("explain"), calls.ask(reads::explain))
+                .POST(
+                        data("steer/{change}"),
+                        calls.write((request, body, operator) ->
+                                writes.make(request.pathVariable("change"), body, operator)))
+                .build();
+    }
+
+    private String data(String name) {
+        return path + DashboardPaths.DATA + name;
+    }
+}

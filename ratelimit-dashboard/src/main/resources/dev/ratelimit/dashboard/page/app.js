@@ -1,0 +1,150 @@
+// The frame of all screens: who is here, which screen is shown, and how old its data is.
+
+import { el, serverTime, duration } from './dom.js';
+import { get, Poller } from './api.js';
+import { now } from './now.js';
+import { limits } from './limits.js';
+import { limit } from './limit.js';
+import { subjects } from './subjects.js';
+import { explain } from './explain.js';
+import { changes } from './changes.js';
+
+const SCREENS = {
+  now: { title: 'Now', open: now },
+  limits: { title: 'Limits', open: (page, name) => (name === undefined ? limits(page) : limit(page, name)) },
+  subjects: { title: 'Subjects', open: subjects },
+  explain: { title: 'Explain', open: explain },
+  changes: { title: 'Changes', open: changes },
+};
+
+const $ = id => document.getElementById(id);
+const main = $('main');
+
+let poller;
+let close;
+let updated = 0;
+let failing;
+
+const page = {
+  session: undefined,
+  main,
+
+  /** Notes that data came, and the time of the server with it. */
+  fresh(data) {
+    if (data.at) {
+      serverTime(data.at);
+    }
+    updated = Date.now();
+    failing = undefined;
+    if (data.health) {
+      health(data.health);
+    }
+    age();
+  },
+
+  /** After a change: says so, and shows its effect. */
+  changed(text) {
+    $('toast').textContent = text;
+    setTimeout(() => { $('toast').textContent = ''; }, 6000);
+    poller?.now();
+  },
+};
+
+function health({ state, text }) {
+  const marks = { good: '✓', warn: '!', bad: '✕' };
+  const pill = $('health');
+  if (pill.textContent !== `${marks[state]} ${text}`) {
+    pill.hidden = false;
+    pill.className = `pill ${state}`;
+    pill.replaceChildren(el('span', { 'aria-hidden': 'true' }, `${marks[state]} `), text);
+  }
+}
+
+/** Says how old the data is: quietly while calls succeed, in a banner while they fail. */
+function age() {
+  const seconds = Math.round((Date.now() - updated) / 1000);
+  $('fresh').textContent = updated && !failing ? (seconds < 8 ? 'Live' : `${duration(seconds)} old`) : '';
+  const banner = $('stale');
+  banner.hidden = !failing;
+  if (!failing) {
+    return;
+  }
+  if (failing.status === 401) {
+    if (banner.dataset.shown !== '401') {
+      banner.dataset.shown = '401';
+      banner.replaceChildren('You are no longer logged in. ', el('a', { href: '' }, 'Log in again'), '.');
+    }
+    return;
+  }
+  banner.dataset.shown = 'age';
+  banner.textContent = `${failing.message} ${updated ? `The data is ${duration(seconds)} old.` : ''} Trying again …`;
+}
+setInterval(age, 1000);
+
+function failed(failure) {
+  if (!(failure instanceof Error) || failure.status === undefined) {
+    console.error(failure);
+  }
+  failing = failure;
+  age();
+  if (!updated && !main.querySelector('.card')) {
+    main.replaceChildren(el('p', { class: 'empty' }, failure.status === 403 ? 'You may not use the dashboard.' : failure.message));
+  }
+  return failure.status !== 401 && failure.status !== 403;
+}
+
+function open() {
+  const [name, ...rest] = location.hash.replace(/^#\/?/, '').split('/');
+  const parameters = rest.map(part => {
+    try {
+      return decodeURIComponent(part);
+    } catch {
+      return part;
+    }
+  });
+  const known = Object.hasOwn(SCREENS, name) ? name : 'now';
+  const screen = SCREENS[known];
+  for (const tab of document.querySelectorAll('.tabs a')) {
+    const active = tab.getAttribute('href') === `#/${known}`;
+    tab.toggleAttribute('data-active', active);
+    if (active) {
+      tab.setAttribute('aria-current', 'page');
+    } else {
+      tab.removeAttribute('aria-current');
+    }
+  }
+  poller?.close();
+  close?.();
+  poller = undefined;
+  document.title = `${parameters[0] ? `${parameters[0]} · ` : ''}${screen.title} · Rate limits`;
+  main.replaceChildren();
+  const opened = screen.open(page, ...parameters);
+  close = opened.close;
+  if (opened.load) {
+    poller = new Poller(opened.load, opened.every ?? 5000, failed);
+  }
+}
+
+async function start() {
+  page.session = await get('session');
+  serverTime(page.session.at);
+  $('instance').textContent = page.session.instance;
+  $('who').textContent = page.session.maySteer ? page.session.user : `${page.session.user}, may look`;
+  $('who').title = page.session.maySteer ? 'You may look and change limits.' : 'You may look, but not change anything.';
+  window.addEventListener('hashchange', () => {
+    document.querySelector('dialog')?.close();
+    open();
+    main.focus();
+  });
+  open();
+}
+
+$('skip').addEventListener('click', event => {
+  event.preventDefault();
+  main.focus();
+});
+
+const first = new Poller(async () => {
+  await start();
+  first.close();
+}, 2000, failed);

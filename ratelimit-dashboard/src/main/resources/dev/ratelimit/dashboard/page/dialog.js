@@ -1,0 +1,125 @@
+// Asks an operator for a change: its fields, its end, and a reason. Mistakes are shown beside the field.
+
+import { button, el } from './dom.js';
+import { post } from './api.js';
+
+const ENDS = [
+  ['15m', '15 minutes'], ['1h', '1 hour'], ['4h', '4 hours'], ['24h', '24 hours'], ['7d', '7 days'],
+  ['moment', 'A moment …'], ['', 'No end, until someone changes it'],
+];
+
+function field({ name, label, value, help, type, options, required, wide }) {
+  const id = `f-${name}`;
+  const attributes = {
+    id, name, required, autocomplete: 'off', spellcheck: 'false', 'aria-describedby': `${id}-help ${id}-error`,
+  };
+  const input = type === 'select'
+    ? el('select', attributes, options.map(([key, text]) => el('option', { value: key, selected: key === value }, text)))
+    : el('input', { ...attributes, type: type ?? 'text', value: value ?? '' });
+  return el('div', { class: wide ? 'field wide' : 'field', 'data-field': name },
+    el('label', { for: id }, label), input,
+    el('p', { class: 'help', id: `${id}-help` }, help ?? ''),
+    el('p', { class: 'error', id: `${id}-error`, role: 'alert' }));
+}
+
+/** Two fields for the end of a change. */
+function end(preset) {
+  const choice = field({
+    name: 'for', label: 'For how long', type: 'select', options: ENDS, value: preset,
+    help: 'Afterwards the version before it applies again, by itself.',
+  });
+  const moment = field({ name: 'until', label: 'Until', type: 'datetime-local', help: 'In the time zone of this browser.' });
+  moment.hidden = true;
+  choice.querySelector('select').addEventListener('change', event => {
+    moment.hidden = event.target.value !== 'moment';
+  });
+  return [choice, moment];
+}
+
+function endOf(values) {
+  if (values.for === undefined) {
+    return {};
+  }
+  if (values.for === 'moment') {
+    const moment = new Date(values.until);
+    return { until: Number.isNaN(moment.getTime()) ? 'missing' : moment.toISOString() };
+  }
+  return values.for ? { for: values.for } : {};
+}
+
+/**
+ * Opens a dialog.
+ *
+ * @param fields the fields beside the end and the reason
+ * @param ends the preset of the end; undefined if the change has none
+ * @param body makes the body of the call from the values of the fields
+ * @returns whether the change was made
+ */
+export function ask({ title, text, fields = [], ends, confirm, danger, path, body }) {
+  return new Promise(resolve => {
+    const general = el('p', { class: 'error general', role: 'alert' });
+    const submit = el('button', { type: 'submit', class: danger ? 'primary danger' : 'primary' }, confirm);
+    const form = el('form', { novalidate: true },
+      el('h2', { id: 'dialog-title' }, title),
+      text ? el('p', { class: 'lead' }, text) : null,
+      general,
+      el('div', { class: 'fields' },
+        fields.map(one => (one instanceof Node ? one : field(one))),
+        ends === undefined ? null : end(ends),
+        field({
+          name: 'reason', label: 'Reason', required: true, wide: true,
+          help: 'Kept with the change, beside your name: “launch day”, “ticket 4711”.',
+        })),
+      el('div', { class: 'actions' }, submit, button('Cancel', { onclick: () => dialog.close() })));
+    const dialog = el('dialog', { 'aria-labelledby': 'dialog-title' }, form);
+    let done = false;
+
+    function mistake(name, message) {
+      const place = [...form.querySelectorAll('[data-field]')].find(one => name && [name, `p:${name}`].includes(one.dataset.field));
+      if (!place) {
+        general.textContent = name ? `${name}: ${message}` : message;
+        return;
+      }
+      place.querySelector('.error').textContent = message;
+      const input = place.querySelector('input, select');
+      input.setAttribute('aria-invalid', 'true');
+      input.focus();
+    }
+
+    form.addEventListener('submit', async event => {
+      event.preventDefault();
+      for (const error of form.querySelectorAll('.error')) {
+        error.textContent = '';
+      }
+      for (const input of form.querySelectorAll('[aria-invalid]')) {
+        input.removeAttribute('aria-invalid');
+      }
+      const values = Object.fromEntries(new FormData(form));
+      const finish = endOf(values);
+      if (finish.until === 'missing') {
+        mistake('until', 'Choose a day and a time.');
+        return;
+      }
+      if (!values.reason.trim()) {
+        mistake('reason', 'Say why you make this change.');
+        return;
+      }
+      submit.disabled = true;
+      try {
+        await post(path, { ...body(values), ...finish, reason: values.reason.trim() });
+        done = true;
+        dialog.close();
+      } catch (failure) {
+        submit.disabled = false;
+        mistake(failure.field, failure.message);
+      }
+    });
+    dialog.addEventListener('close', () => {
+      dialog.remove();
+      resolve(done);
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+    (form.querySelector('.fields input, .fields select') ?? submit).focus();
+  });
+}

@@ -1,0 +1,81 @@
+// All limits with their use, and the rules in their order.
+
+import { bar, card, compact, el, empty, link, percent, show, table, tag, time } from './dom.js';
+import { get } from './api.js';
+import { action, raise, switchAll, switchRule } from './actions.js';
+
+/** Where a limit or rule comes from. */
+export function origin(source) {
+  if (source.from === 'configuration') {
+    return el('span', { class: 'muted' }, 'Configuration');
+  }
+  const change = source.change;
+  return el('span', {}, `Version ${source.version}, by ${change.by}`,
+    change.until ? [el('br', {}), el('span', { class: 'muted' }, 'until ', time(change.until))] : null);
+}
+
+/** The limit in words, with its burst. */
+export function grants(limit) {
+  const burst = limit.properties.find(({ name }) => name === 'burst' || name === 'capacity')?.value;
+  return burst === undefined ? limit.sentence : `Up to ${burst} at once. ${limit.sentence}`;
+}
+
+function use(usage) {
+  return usage ? [bar(usage.denied, usage.requests, 'denied'),
+    el('span', { class: 'muted num' }, `${compact(usage.denied)} of ${compact(usage.requests)}, ${percent(usage.denied, usage.requests)}`)]
+    : el('span', { class: 'muted' }, 'no requests');
+}
+
+function limitsTable(page, limits) {
+  if (limits.length === 0) {
+    return empty('No limits are configured. Add one under ratelimit.limits.');
+  }
+  return table('Limits', [{ title: 'Limit' }, { title: 'Grants' }, { title: 'Denied in the last hour' }, { title: 'From' }, { title: '' }],
+    limits.map(limit => [
+      [link(limit.name, 'limits', limit.name), limit.enabled ? null : [' ', tag('off', 'off')]],
+      [el('span', {}, grants(limit)),
+        limit.trial ? el('div', { class: 'trial' }, tag('trial', 'info'), ' ', limit.trial.sentence) : null],
+      [el('div', { class: 'use' }, use(limit.lastHour)),
+        limit.trial?.lastHour ? el('div', { class: 'use trial' }, use(limit.trial.lastHour)) : null],
+      origin(limit.source),
+      action(page, 'Raise …', { class: 'small', 'data-key': `raise ${limit.name}`, 'aria-label': `Raise ${limit.name}`, done: `${limit.name} is raised.` }, () => raise(limit)),
+    ]));
+}
+
+function what(rule) {
+  const { methods, path } = rule.properties;
+  return el('code', {}, [methods, path ?? rule.properties.paths].filter(Boolean).join(' ') || 'every request');
+}
+
+function rulesTable(page, rules) {
+  if (rules.length === 0) {
+    return empty('No rules: only methods with @RateLimited are limited.');
+  }
+  return table('Rules', [{ title: 'Rule' }, { title: 'Requests' }, { title: 'Key' }, { title: 'Limits' }, { title: 'From' }, { title: '' }],
+    rules.map(rule => [
+      [el('span', { class: 'position num' }, rule.position ?? '–'), link(rule.name, 'limits', `rule ${rule.name}`), rule.enabled ? null : [' ', tag('off', 'off')]],
+      what(rule),
+      rule.properties.key ?? '',
+      rule.properties.action && rule.properties.action !== 'throttle' ? tag(rule.properties.action, rule.properties.action === 'block' ? 'bad' : 'info')
+        : (rule.properties.limits ?? '').split(/,\s*/).filter(Boolean).map((name, index) => [index ? ', ' : '', name === 'quota' ? name : link(name, 'limits', name)]),
+      origin(rule.source),
+      action(page, rule.enabled ? 'Off …' : 'On …', { class: 'small', 'data-key': `switch ${rule.name}`, 'aria-label': `Switch rule ${rule.name} ${rule.enabled ? 'off' : 'on'}`, done: 'The rule is switched.' }, () => switchRule(rule)),
+    ]));
+}
+
+export function limits(page) {
+  const [first, second] = [el('div', {}), el('div', {})];
+  const head = el('div', { class: 'page-head' }, el('h1', {}, 'Limits'), el('span', { id: 'all-switch' }));
+  page.main.append(head, card('Limits', {}, first), card('Rules, in the order of evaluation', {}, second));
+  first.append(empty('Loading …'));
+  second.append(empty('Loading …'));
+
+  async function load() {
+    const data = await get('limits');
+    page.fresh(data);
+    show(head.lastElementChild, data.enabled, enabled => action(page, enabled ? 'Switch all limits off …' : 'Switch all limits on …', { 'data-key': 'all', done: 'Switched on all instances.' }, () => switchAll(!enabled)));
+    show(first, data.limits, all => limitsTable(page, all));
+    show(second, data.rules, all => rulesTable(page, all));
+  }
+  return { load, every: 5000 };
+}

@@ -1,0 +1,121 @@
+// Where a user, an address or an API key stands.
+
+import { bar, card, countdown, el, empty, limitLink, link, number, show, since, table, tag, time, to } from './dom.js';
+import { get } from './api.js';
+import { action, block, reset, unblock } from './actions.js';
+
+const OUTCOMES = { allowed: 'good', throttled: 'bad', blocked: 'bad', exempt: 'info', unknown: 'off', unknown_api_key: 'bad', failed_open: 'warn', failed_closed: 'bad' };
+
+export const outcome = word => tag(word.replaceAll('_', ' ').replaceAll('-', ' '), OUTCOMES[word.replaceAll('-', '_')] ?? 'info');
+
+function count(standing) {
+  const used = standing.count;
+  if (!used) {
+    return el('span', { class: 'muted' }, 'unknown');
+  }
+  if (used.used === null || used.capacity === null) {
+    return el('span', { class: 'muted' }, used.capacity === null ? `${number(used.used ?? 0)} used, no restriction` : 'hidden by the penalty');
+  }
+  return [bar(used.used, used.capacity, used.remaining === 0 ? 'denied' : 'allowed'),
+    el('span', { class: 'num' }, `${number(used.used)} of ${number(used.capacity)} used`)];
+}
+
+function again(standing) {
+  if (standing.penalty?.active) {
+    return [tag('penalty', 'bad'), ' ', standing.penalty.until ? countdown(standing.penalty.until) : 'no end',
+      el('div', { class: 'muted' }, `${number(standing.penalty.violations)} violations`)];
+  }
+  return [standing.count && standing.count.used > 0 ? [el('span', { class: 'muted' }, 'in '), countdown(standing.count.resetAt, 'now')] : null,
+    standing.penalty ? el('div', { class: 'muted' }, `${number(standing.penalty.violations)} violations remembered`) : null];
+}
+
+function standings(page, view) {
+  if (view.limits.length === 0) {
+    return empty('No limit has counted this subject lately.');
+  }
+  return table('Limits', [{ title: 'Limit' }, { title: 'Next request' }, { title: 'Used' }, { title: 'Whole again' }, { title: 'Last request' }, { title: '' }],
+    view.limits.map(standing => [
+      [limitLink(standing.limit), standing.trial ? [' ', tag('trial', 'info')] : null,
+        standing.subject === view.subject ? null : el('div', { class: 'muted' }, standing.subject)],
+      outcome(standing.outcome),
+      el('div', { class: 'use' }, count(standing)),
+      again(standing),
+      standing.lastRequestAt ? since(standing.lastRequestAt) : '',
+      action(page, 'Reset …', { class: 'small', 'data-key': `reset ${standing.limit} ${standing.subject}`, 'aria-label': `Reset ${standing.limit}`, done: 'Reset on all instances.' }, () => reset(standing.subject, standing.limit.startsWith('quota') ? 'quota' : standing.limit)),
+    ]));
+}
+
+function entries(audit) {
+  if (audit.length === 0) {
+    return empty('The audit trail has no entry of the last 24 hours.');
+  }
+  return table('Recent requests', [{ title: 'When' }, { title: 'Outcome' }, { title: 'Request' }, { title: 'Limit or rule' }, { title: 'Sender' }],
+    audit.map(entry => [
+      time(entry.at),
+      [outcome(entry.decision), entry.requests > 1 ? el('span', { class: 'muted num' }, ` × ${number(entry.requests)}`) : null],
+      [el('code', {}, [entry.what.method, entry.what.endpoint].filter(Boolean).join(' ') || '–'), entry.what.status ? el('span', { class: 'muted num' }, ` ${entry.what.status}`) : null],
+      [entry.cause.limit ? limitLink(entry.cause.limit) : entry.cause.rule ?? '',
+        entry.cause.capacity ? el('span', { class: 'muted num' }, ` ${number(entry.cause.count)} of ${number(entry.cause.capacity)}`) : null],
+      [entry.who.user, entry.who.address].filter(Boolean).join(', '),
+    ]));
+}
+
+function keys(view) {
+  return card('API keys', {}, table('API keys', [{ title: 'Name' }, { title: 'Id' }, { title: 'State' }, { title: 'Tier' }, { title: 'Requests', right: true }, { title: 'Last used' }],
+    view.apiKeys.map(key => [key.name, el('code', {}, key.id), tag(key.state, key.state === 'active' ? 'good' : 'off'), key.tier ?? '', number(key.requests), key.lastUsedAt ? since(key.lastUsedAt) : 'never'])));
+}
+
+function head(page, { subject: view, block: blocked, canBlock }) {
+  return [
+    el('h1', { class: 'text' }, view.subject),
+    blocked ? tag('blocked', 'bad') : null,
+    el('p', { class: 'lead' }, `Tier ${view.tier}, from ${view.tierFrom}.`),
+    blocked ? el('p', { class: 'blocked' }, 'Blocked', blocked.until ? [' for another ', countdown(blocked.until)] : ' without an end', blocked.reason ? `: ${blocked.reason}` : '.') : null,
+    el('div', { class: 'buttons' },
+      !canBlock ? null : blocked ? action(page, 'Unblock …', { class: 'primary', 'data-key': 'unblock', done: 'Unblocked on all instances.' }, () => unblock(view.subject))
+        : action(page, 'Block …', { 'data-key': 'block', done: 'Blocked on all instances.' }, () => block(view.subject)),
+      view.limits.length ? action(page, 'Reset all limits …', { 'data-key': 'reset-all', done: 'Reset on all instances.' }, () => reset(view.subject)) : null),
+  ];
+}
+
+export function subjects(page, text) {
+  const found = el('div', { 'aria-live': 'polite' });
+  const input = el('input', { type: 'search', id: 'search', value: text ?? '', autocomplete: 'off', spellcheck: 'false', placeholder: 'alice, 203.0.113.7, user:al …', 'aria-describedby': 'search-help' });
+  const form = el('form', { class: 'search', role: 'search', onsubmit: event => { event.preventDefault(); search(); } },
+    el('label', { for: 'search' }, 'User, address or API key'), el('div', { class: 'search-row' }, input, el('button', { type: 'submit', class: 'primary' }, 'Search')),
+    el('p', { class: 'help', id: 'search-help' }, 'The beginning is enough. Write user:, ip: or api-key: before it to search one kind only.'));
+  page.main.append(el('h1', { class: text === undefined ? '' : 'hidden' }, 'Subjects'), form, found);
+
+  async function search() {
+    const prefix = input.value.trim();
+    if (!prefix) {
+      found.replaceChildren();
+      return;
+    }
+    try {
+      const data = await get('subjects', { prefix });
+      page.fresh(data);
+      found.replaceChildren(card('Found', {}, data.subjects.length === 0
+        ? empty(`No limit has counted a subject that begins with “${prefix}”. `, el('a', { href: to('subjects', data.exact) }, `Show ${data.exact} anyway`))
+        : el('ul', { class: 'found' }, data.subjects.map(subject => el('li', {}, link(subject, 'subjects', subject))))));
+    } catch (failure) {
+      found.replaceChildren(el('p', { class: 'error', role: 'alert' }, failure.message));
+    }
+  }
+
+  if (text === undefined) {
+    return { load: async () => page.fresh(await get('health')), every: 10_000 };
+  }
+  const [top, first, second, third] = [el('div', { class: 'page-head' }), el('div', {}), el('div', {}), el('div', {})];
+  page.main.append(top, card('Limits', {}, first), third, card('Recent requests', {}, second));
+  first.append(empty('Loading …'));
+  async function load() {
+    const data = await get('subject', { text });
+    page.fresh(data);
+    show(top, { subject: data.subject, block: data.block, canBlock: data.canBlock }, part => head(page, part));
+    show(first, data.subject, view => standings(page, view));
+    show(third, data.subject.apiKeys, all => (all.length ? keys(data.subject) : null));
+    show(second, data.audit ?? data.missing, () => (data.audit ? entries(data.audit) : empty(Object.values(data.missing)[0])));
+  }
+  return { load, every: 3000 };
+}

@@ -1,0 +1,306 @@
+package dev.ratelimit.dashboard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.openqa.selenium.Keys;
+import org.openqa.selenium.WebElement;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.util.FileSystemUtils;
+
+/**
+ * The page in a browser: an operator who logged in with the form of Spring Security, whose CSRF protection is on. Pictures of all
+ * screens are in {@code target/screenshots}.
+ */
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class PageTest {
+
+    /** Names the file in which to keep the picture of the README. */
+    private static final String PICTURE = "dashboard.picture";
+
+    /** Its path is in the picture of the README. */
+    private static final Path FOLDER = Path.of("target/shop");
+
+    private static ConfigurableApplicationContext shop;
+    private static Browser browser;
+
+    @BeforeAll
+    static void start() throws IOException {
+        FileSystemUtils.deleteRecursively(FOLDER);
+        Files.createDirectories(FOLDER);
+        Map<String, String> settings = new LinkedHashMap<>(Traffic.settings(FOLDER));
+        settings.put("shop.form", "true");
+        settings.put("shop.csrf", "true");
+        browser = Browser.start();
+        shop = Shop.start(settings);
+        Traffic.send(shop);
+        browser.logIn(Http.base(shop) + "/ratelimit/", "operator");
+    }
+
+    @AfterAll
+    static void stop() {
+        if (browser != null) {
+            browser.close();
+        }
+        if (shop != null) {
+            shop.close();
+        }
+    }
+
+    @AfterEach
+    void browserDoesNotComplain() {
+        browser.look("light", 1280);
+        assertThat(browser.complaints()).isEmpty();
+    }
+
+    /** Keeps pictures of a screen, light, dark and on a phone. Nothing may stick out to the right. */
+    private static void pictures(String name) {
+        browser.run("document.getElementById('toast').textContent = ''");
+        for (String scheme : List.of("light", "dark")) {
+            browser.look(scheme, 1280);
+            browser.picture(name + "-" + scheme);
+        }
+        browser.look("light", 360);
+        assertThat(browser.overflow()).as("pixels beyond the width of a phone").isLessThanOrEqualTo(0);
+        browser.picture(name + "-phone");
+        browser.look("light", 1280);
+    }
+
+    @Test
+    @Order(1)
+    @DisplayName("Now shows requests over time, the most denied and busiest subjects, penalties and this instance")
+    void now() throws IOException {
+        browser.screen("now", "Most denied");
+        browser.awaitText("user:" + Traffic.SCRIPT);
+        browser.await(
+                "bars",
+                () -> !browser.all(".chart .allowed").isEmpty()
+                        && !browser.all(".chart .denied").isEmpty());
+        browser.awaitText("user:mallory");
+        String text = browser.text();
+        assertThat(text)
+                .contains("shop", "All requests", "Allowed", "Denied", "Busiest", "Active penalties", "This instance")
+                .contains("closed")
+                .contains("operator");
+        assertThat(browser.all("script[src]")).as("scripts of the page").hasSize(1);
+        pictures("now");
+        String picture = System.getProperty(PICTURE, "");
+        if (!picture.isEmpty()) {
+            Files.copy(browser.picture("readme"), Path.of(picture), StandardCopyOption.REPLACE_EXISTING);
+        }
+    }
+
+    @Test
+    @Order(2)
+    @DisplayName("The chart is read with the arrow keys, and as a table; days and hours can be chosen")
+    void chart() {
+        browser.screen("now", "As a table");
+        WebElement chart = browser.find(".chart");
+        chart.sendKeys(Keys.END);
+        browser.await(
+                "the last minute", () -> browser.find(".readout").getText().matches("\\d\\d:\\d\\d: .*allowed.*"));
+        browser.find(".as-table summary").click();
+        browser.await("the table", () -> browser.find(".as-table table").isDisplayed());
+        browser.press("24 hours");
+        browser.await(
+                "hours",
+                () -> browser.find(".chart").getDomAttribute("aria-label").contains("each hour"));
+        browser.press("30 days");
+        browser.await(
+                "days",
+                () -> browser.find(".chart").getDomAttribute("aria-label").contains("each day"));
+        browser.press("Last hour");
+        browser.await(
+                "minutes",
+                () -> browser.find(".chart").getDomAttribute("aria-label").contains("each minute"));
+    }
+
+    @Test
+    @Order(3)
+    @DisplayName("Limits shows each limit with its use, the trial beside it, and the rules in order")
+    void limits() {
+        browser.screen("limits", "Rules, in the order of evaluation");
+        browser.awaitText("trial");
+        assertThat(browser.text()).contains("orders", "burst", "search", "Configuration", "/api/orders/*");
+        pictures("limits");
+    }
+
+    @Test
+    @Order(4)
+    @DisplayName("A limit is raised with the keyboard alone, and an invalid number is shown beside its field")
+    void keyboard() {
+        browser.go("about:blank");
+        browser.go(Http.base(shop) + "/ratelimit/");
+        browser.awaitText("Most denied");
+        browser.keys(Keys.TAB);
+        assertThat(browser.run("return document.activeElement.textContent")).isEqualTo("Skip to content");
+        browser.tabTo(".tabs a[href='#/limits']");
+        browser.keys(Keys.ENTER);
+        browser.awaitText("Rules, in the order of evaluation");
+        browser.tabTo("button[aria-label='Raise orders']");
+        browser.keys(Keys.ENTER);
+        browser.awaitText("Raise orders");
+        assertThat(browser.run("return document.activeElement.value")).isEqualTo("40");
+
+        browser.replace("many");
+        browser.tabTo("#f-reason");
+        browser.keys("launch day", Keys.ENTER);
+        browser.await("the mistake", () -> browser.all("[aria-invalid]").size() == 1);
+        assertThat(browser.find("[data-field='p:max-requests'] .error").getText())
+                .isNotEmpty();
+        assertThat(browser.run("return document.activeElement.name")).isEqualTo("p:max-requests");
+
+        browser.replace("60", Keys.ENTER);
+        browser.awaitText("orders is raised.");
+        browser.awaitText("Version 1, by operator");
+        browser.complaints(); // The browser reports the refused number.
+    }
+
+    @Test
+    @Order(5)
+    @DisplayName("The history of a limit shows the difference, and a version is rolled back after showing its effect")
+    void history() {
+        browser.screen("limits/orders", "History");
+        browser.awaitText("launch day");
+        assertThat(browser.text()).contains("in force", "Trial beside live");
+        pictures("limit");
+        browser.press("Return to the configuration …");
+        browser.type("#f-reason", "the launch is over");
+        browser.press("Return to the configuration");
+        browser.awaitText("back to the configuration");
+        browser.press("Roll back …");
+        browser.awaitText("Roll orders back");
+        browser.look("dark", 1280);
+        browser.picture("roll-back-dark");
+        browser.type("#f-reason", "another launch");
+        browser.press("Roll back");
+        browser.awaitText("another launch");
+    }
+
+    @Test
+    @Order(6)
+    @DisplayName(
+            "Subjects finds a subject, and shows every limit, the quota, the penalty with a countdown, and its requests")
+    void subjects() {
+        browser.screen("subjects", "User, address or API key");
+        browser.type("#search", "mall" + Keys.ENTER);
+        browser.awaitText("user:mallory");
+        browser.find(".found a").click();
+        browser.awaitText("penalty");
+        assertThat(browser.text()).contains("search", "quota:day", "blocked", "Recent requests", "/api/search/{id}");
+        String left = browser.find("[data-until]").getText();
+        browser.await(
+                "the countdown", () -> !browser.find("[data-until]").getText().equals(left));
+        pictures("subject");
+
+        browser.press("Block …");
+        browser.type("#f-reason", "guesses");
+        browser.press("Block");
+        browser.awaitText("Blocked for another");
+        browser.press("Unblock …");
+        browser.type("#f-reason", "apologised");
+        browser.press("Unblock");
+        browser.await("no block", () -> !browser.text().contains("Blocked for another"));
+        browser.press("Reset all limits …");
+        browser.type("#f-reason", "apologised");
+        browser.press("Reset");
+        browser.await(
+                "no penalty",
+                () -> browser.all("[data-until][title]").isEmpty()
+                        || !browser.text().contains("violations"));
+    }
+
+    @Test
+    @Order(7)
+    @DisplayName("A user named <script> is text, in tables, links, headings and titles")
+    void script() {
+        browser.screen(
+                "subjects/" + URLEncoder.encode("user:" + Traffic.SCRIPT, StandardCharsets.UTF_8), "Recent requests");
+        browser.awaitText("user:" + Traffic.SCRIPT);
+        assertThat(browser.find("h1.text").getText()).isEqualTo("user:" + Traffic.SCRIPT);
+        assertThat(browser.all("main script")).isEmpty();
+        assertThat(browser.run("return document.title")).asString().contains(Traffic.SCRIPT);
+    }
+
+    @Test
+    @Order(8)
+    @DisplayName("Explain says why, for a request that is described and for a curl line")
+    void explain() {
+        browser.screen("explain", "Describe a request");
+        browser.type("#e-path", "/api/orders/7");
+        browser.type("#e-user", "bob");
+        browser.press("Explain");
+        browser.awaitText("apply");
+        assertThat(browser.text()).contains("GET /api/orders/7", "user:bob", "burst");
+        pictures("explain");
+        browser.type("#e-curl", "curl -X POST -u alice:secret https://shop.example/api/search/books");
+        browser.press("Explain curl line");
+        browser.awaitText("POST /api/search/books");
+        assertThat(browser.text()).contains("user:alice").doesNotContain("secret https");
+    }
+
+    @Test
+    @Order(9)
+    @DisplayName("Changes says who changed what, when and why")
+    void changes() {
+        browser.screen("changes", "launch day");
+        assertThat(browser.text()).contains("operator", "another launch", "guesses");
+        browser.type("#filter", "another");
+        browser.await("only one", () -> !browser.text().contains("guesses"));
+        browser.type("#filter", "");
+        browser.keys(" ", Keys.BACK_SPACE);
+        browser.awaitText("guesses");
+        pictures("changes");
+    }
+
+    @Test
+    @Order(10)
+    @DisplayName("When calls fail, the page says how old its data is, and goes on when they succeed again")
+    void stale() {
+        browser.screen("now", "Most denied");
+        browser.run("window.realFetch = window.fetch; window.fetch = () => Promise.reject(new TypeError('gone'))");
+        browser.awaitText("The application cannot be reached. The data is");
+        browser.run("window.fetch = window.realFetch; document.dispatchEvent(new Event('visibilitychange'))");
+        browser.await("fresh data", () -> !browser.find("#stale").isDisplayed());
+    }
+
+    @Test
+    @Order(11)
+    @DisplayName("A viewer sees everything and no button that changes something")
+    void viewer() {
+        try (Browser other = Browser.start()) {
+            other.logIn(Http.base(shop) + "/ratelimit/", "viewer");
+            other.awaitText("viewer, may look");
+            for (Map.Entry<String, String> screen : Map.of(
+                            "now", "Most denied",
+                            "limits", "/api/orders/*",
+                            "limits/orders", "another launch",
+                            "subjects/user%3Amallory", "Recent requests",
+                            "changes", "another launch")
+                    .entrySet()) {
+                other.screen(screen.getKey(), screen.getValue());
+                assertThat(other.all("main button").stream().map(WebElement::getText))
+                        .as(screen.getKey())
+                        .allMatch(text -> List.of("All requests", "Last hour", "24 hours", "30 days", "Search")
+                                .contains(text));
+            }
+            assertThat(other.complaints()).isEmpty();
+        }
+    }
+}
