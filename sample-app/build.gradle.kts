@@ -8,6 +8,7 @@ application {
 
 dependencies {
     implementation(project(":ratelimit-spring-boot-starter"))
+    implementation(project(":ratelimit-dashboard"))
     implementation("org.springframework.boot:spring-boot-starter-webmvc")
     implementation("org.springframework.boot:spring-boot-starter-security")
     implementation("org.springframework.boot:spring-boot-starter-actuator")

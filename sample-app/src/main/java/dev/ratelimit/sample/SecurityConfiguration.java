@@ -53,8 +53,12 @@ class SecurityConfiguration {
     /** As a mere service: a manager would hash the passwords anew, which then costs every request a tenth of a second. */
     @Bean
     UserDetailsService users() {
-        InMemoryUserDetailsManager users =
-                new InMemoryUserDetailsManager(user("alice", "USER"), user("bob", "USER"), user("admin", "ADMIN"));
+        InMemoryUserDetailsManager users = new InMemoryUserDetailsManager(
+                user("alice", "USER"),
+                user("bob", "USER"),
+                user("admin", "ADMIN"),
+                user("viewer", "VIEWER"),
+                user("operator", "OPERATOR"));
         return name -> users.loadUserByUsername(name);
     }
 
