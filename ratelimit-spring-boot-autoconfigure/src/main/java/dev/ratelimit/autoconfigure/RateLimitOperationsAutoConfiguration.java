@@ -15,6 +15,7 @@ import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.store.sqlite.Backups;
 import dev.ratelimit.upkeep.Upkeep;
 import java.time.InstantSource;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -65,10 +66,12 @@ public final class RateLimitOperationsAutoConfiguration {
             ObjectProvider<StoreRateLimiter> limiters,
             ObjectProvider<Upkeep> upkeeps,
             ObjectProvider<Warnings> warnings,
-            ObjectProvider<DatabaseChoice> choices) {
-        DatabaseChoice choice = choices.getIfAvailable();
+            ObjectProvider<DatabaseChoice> choices,
+            BeanFactory beans) {
+        // A store of the application may come without a database that could be described.
+        DatabaseChoice choice = beans.containsBean("rateLimitStore") ? choices.getIfAvailable() : null;
         return new ThisInstance(
-                choice == null ? "of the application" : choice.state().toString(),
+                choice == null ? "a store of the application" : choice.state().toString(),
                 limiters.getIfAvailable(),
                 upkeeps.getIfAvailable(),
                 warnings::getIfAvailable);
