@@ -25,7 +25,7 @@ final class Assets {
             "svg", "image/svg+xml");
 
     private static final String INDEX = "index.html";
-    private static final List<String> NAMES = List.of(
+    static final List<String> NAMES = List.of(
             INDEX,
             "icon.svg",
             "style.css",

@@ -14,6 +14,7 @@ import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 import org.springframework.web.servlet.function.RouterFunction;
@@ -26,6 +27,7 @@ import org.springframework.web.servlet.function.ServerResponse;
             "dev.ratelimit.autoconfigure.RateLimitWebAutoConfiguration"
         })
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+@ImportRuntimeHints(DashboardRuntimeHints.class)
 public final class RateLimitDashboardAutoConfiguration {
 
     private static final Logger log = LoggerFactory.getLogger(RateLimitDashboardAutoConfiguration.class);

@@ -56,8 +56,8 @@ final class Traffic {
         Http http = Http.at(shop);
         for (int minute = 59; minute >= 0; minute--) {
             clock.set(Duration.ofMinutes(-minute));
-            repeat(3 + minute % 4, http.as("alice"), "/api/orders/1");
-            repeat(1 + minute % 3, http.as("bob"), "/api/orders/2");
+            repeat(2 + minute % 3, http.as("alice"), "/api/orders/1");
+            repeat(minute % 2, http.as("bob"), "/api/orders/2");
             if (minute > 14 && minute < 20) {
                 repeat(16, http.as(SCRIPT), "/api/orders/3");
             }

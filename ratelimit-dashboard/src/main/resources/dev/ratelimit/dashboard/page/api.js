@@ -66,6 +66,7 @@ export class Poller {
   #timer;
   #failures = 0;
   #running = false;
+  #wanted = false;
   #closed = false;
 
   constructor(work, interval, failed) {
@@ -76,12 +77,18 @@ export class Poller {
     this.now();
   }
 
+  /** Calls now, or once more after the call that is under way. */
   async now() {
     clearTimeout(this.#timer);
-    if (this.#running || this.#closed) {
+    if (this.#closed) {
+      return;
+    }
+    if (this.#running) {
+      this.#wanted = true;
       return;
     }
     this.#running = true;
+    this.#wanted = false;
     let again = true;
     try {
       await this.#work();
@@ -93,7 +100,9 @@ export class Poller {
       }
     }
     this.#running = false;
-    if (again && !this.#closed && !document.hidden) {
+    if (this.#wanted) {
+      this.now();
+    } else if (again && !this.#closed && !document.hidden) {
       const wait = Math.min(60_000, this.#interval * 2 ** Math.min(5, this.#failures));
       this.#timer = setTimeout(() => this.now(), wait);
     }

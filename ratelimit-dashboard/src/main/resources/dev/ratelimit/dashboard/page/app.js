@@ -42,11 +42,16 @@ const page = {
     age();
   },
 
+  /** Loads the data of the screen now. */
+  refresh() {
+    poller?.now();
+  },
+
   /** After a change: says so, and shows its effect. */
   changed(text) {
     $('toast').textContent = text;
     setTimeout(() => { $('toast').textContent = ''; }, 6000);
-    poller?.now();
+    page.refresh();
   },
 };
 

@@ -162,7 +162,7 @@ function asTable(periods, granularity) {
   return el('details', { class: 'as-table' },
     el('summary', { 'data-key': 'as-table' }, 'As a table'),
     rows.length === 0 ? el('p', { class: 'empty' }, 'No requests in this time.')
-      : el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Requests over time' },
+      : el('div', { class: 'scroll' },
         el('table', {},
           el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, 'Time'),
             ['Allowed', 'Denied', 'Share'].map(title => el('th', { scope: 'col', class: 'right' }, title)))),

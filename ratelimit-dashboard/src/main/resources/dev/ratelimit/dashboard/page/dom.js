@@ -175,7 +175,7 @@ export function card(title, attributes, ...children) {
 
 /** A table that scrolls sideways on a narrow screen. Numbers are aligned to the right; a spare column is for wide screens. */
 export function table(caption, columns, rows) {
-  return el('div', { class: 'scroll', role: 'region', 'aria-label': caption, tabindex: '0' },
+  return el('div', { class: 'scroll' },
     el('table', { class: 'rows', role: 'table' },
       el('caption', { class: 'hidden' }, caption),
       el('thead', { role: 'rowgroup' }, el('tr', { role: 'row' }, columns.map(({ title, right, spare }) =>

@@ -128,10 +128,10 @@ export function now(page) {
         for (const other of ranges.children) {
           other.setAttribute('aria-pressed', String(other === event.currentTarget));
         }
-        load();
+        page.refresh();
       },
     })));
-  const select = el('select', { 'aria-label': 'Requests to show', onchange: () => { only = select.value; load(); } },
+  const select = el('select', { 'aria-label': 'Requests to show', onchange: () => { only = select.value; page.refresh(); } },
     el('option', { value: '' }, 'All requests'));
   const timelineCard = card('Requests', {}, places.chart);
   timelineCard.querySelector('.card-head').append(el('div', { class: 'controls' }, select, ranges));
