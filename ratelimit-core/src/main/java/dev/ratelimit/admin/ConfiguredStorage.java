@@ -109,6 +109,11 @@ public final class ConfiguredStorage implements PolicyStorage {
     }
 
     @Override
+    public Map<String, Long> activePenalties() {
+        return Map.of();
+    }
+
+    @Override
     public boolean notePenalty(Subject subject, String limit, String metadata) {
         throw unchangeable();
     }

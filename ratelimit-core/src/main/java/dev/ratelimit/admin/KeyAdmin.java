@@ -60,7 +60,7 @@ public final class KeyAdmin {
         });
         log.info(
                 "Created API key {} ({}) of {}, by {}",
-                issued.id(),
+                LogText.of(issued.id()),
                 LogText.of(key.name()),
                 LogText.of(key.owner()),
                 LogText.of(change.by()));
@@ -94,7 +94,7 @@ public final class KeyAdmin {
             }
             transaction.log(new ChangeLog.Target("revoke", ChangeLog.Kind.API_KEY, id), change, null, null);
         });
-        log.info("Revoked API key {}, by {}", id, LogText.of(change.by()));
+        log.info("Revoked API key {}, by {}", LogText.of(id), LogText.of(change.by()));
     }
 
     private static IllegalArgumentException unknown(String id) {

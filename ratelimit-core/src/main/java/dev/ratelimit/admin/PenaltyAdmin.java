@@ -75,7 +75,7 @@ public final class PenaltyAdmin {
             log.info(
                     "Noted {} on the violations of {} on limit {}, by {}",
                     LogText.of(metadata),
-                    subject,
+                    LogText.of(subject),
                     LogText.of(limit),
                     LogText.of(change.by()));
         }

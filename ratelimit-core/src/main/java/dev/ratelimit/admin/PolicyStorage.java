@@ -81,6 +81,9 @@ public interface PolicyStorage extends Policies {
     /** The changes that operators made, the newest first. */
     List<ChangeLog.Entry> changes(ChangeLog.Query query);
 
+    /** The number of penalties that are not over, by limit. */
+    Map<String, Long> activePenalties();
+
     /**
      * Replaces the notes on the violations of a subject on a limit. If there are no violations, returns false.
      *

@@ -58,7 +58,7 @@ final class Resets {
                     null,
                     Notes.json(Map.of("limit", limit)));
         });
-        log.info("Reset limit {} for {}, by {}", LogText.of(limit), subject, LogText.of(change.by()));
+        log.info("Reset limit {} for {}, by {}", LogText.of(limit), LogText.of(subject), LogText.of(change.by()));
         return true;
     }
 

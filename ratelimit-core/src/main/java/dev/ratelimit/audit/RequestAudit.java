@@ -4,6 +4,7 @@ import dev.ratelimit.DecisionListener;
 import dev.ratelimit.LimitDecision;
 import dev.ratelimit.RequestRecord;
 import dev.ratelimit.support.DaemonThreads;
+import dev.ratelimit.support.LogText;
 import dev.ratelimit.support.OncePerMinute;
 import java.time.Duration;
 import java.time.Instant;
@@ -85,7 +86,7 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
             write(++writes % WRITES_PER_TOTALS == 0);
         } catch (RuntimeException | Error e) {
             if (failures.mayTell("write")) {
-                log.warn("Could not write the audit trail; trying again: {}", e.getMessage(), e);
+                log.warn("Could not write the audit trail; trying again: {}", LogText.of(e.getMessage()), e);
             }
         }
     }
@@ -164,7 +165,7 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
         try {
             write(true);
         } catch (RuntimeException e) {
-            log.warn("Could not write the rest of the audit trail: {}", e.getMessage());
+            log.warn("Could not write the rest of the audit trail: {}", LogText.of(e.getMessage()));
         }
     }
 }

@@ -1,5 +1,7 @@
 package dev.ratelimit.data;
 
+import dev.ratelimit.admin.Revision;
+import dev.ratelimit.caller.Account;
 import org.jspecify.annotations.Nullable;
 
 /** Is notified when cached decisions of limits may be outdated. */
@@ -20,4 +22,24 @@ public interface ChangeListener {
     default void policyChanged() {
         subjectReset(null);
     }
+
+    /**
+     * Another version of a limit is in force: it was changed, or a version expired. Must not throw or block.
+     *
+     * @param inForce the stored version; {@code null} if the configuration applies again
+     */
+    default void limitChanged(String name, @Nullable Revision<?> inForce) {}
+
+    /**
+     * Another version of a rule is in force: it was changed, or a version expired. Must not throw or block.
+     *
+     * @param inForce the stored version; {@code null} if the configuration applies again
+     */
+    default void ruleChanged(String name, @Nullable Revision<?> inForce) {}
+
+    /** A user was blocked, or the end of the block was changed. Must not throw or block. */
+    default void userBlocked(Account account) {}
+
+    /** The block of a user was ended before its time. Must not throw or block. */
+    default void userUnblocked(String user) {}
 }

@@ -1,6 +1,7 @@
 package dev.ratelimit.data;
 
 import dev.ratelimit.support.DaemonThreads;
+import dev.ratelimit.support.LogText;
 import dev.ratelimit.support.Micros;
 import java.time.Duration;
 import java.time.Instant;
@@ -112,7 +113,7 @@ final class ChangePoller implements AutoCloseable {
                 log.warn(
                         "Could not read changes of limits and rules from {}; keeping the current ones and retrying: {}",
                         policies.database(),
-                        e.getMessage());
+                        LogText.of(e.getMessage()));
             }
         }
     }

@@ -2,6 +2,7 @@ package dev.ratelimit.data;
 
 import dev.ratelimit.admin.PenaltyAdmin;
 import dev.ratelimit.support.Micros;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -49,6 +50,17 @@ record PenaltyRow(
                             row.getLong("last_violation_at"),
                             row.getLong("penalty_until"),
                             row.getString(Table.METADATA)));
+        }
+
+        /** How many there are of each limit. */
+        Map<String, Long> countEndingAfter(long now) {
+            Map<String, Long> counts = new HashMap<>();
+            table.find(
+                            "SELECT resource, count(*) AS penalties FROM {table} WHERE penalty_until > :now GROUP BY resource",
+                            Map.of("now", now),
+                            (row, number) -> Map.entry(row.getString("resource"), row.getLong("penalties")))
+                    .forEach(count -> counts.put(count.getKey(), count.getValue()));
+            return counts;
         }
 
         /** Returns whether there is such a row. */

@@ -4,6 +4,7 @@ import dev.ratelimit.admin.EffectivePolicy;
 import dev.ratelimit.admin.Problem;
 import dev.ratelimit.admin.Revision;
 import dev.ratelimit.policy.LimitBook;
+import dev.ratelimit.support.LogText;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashSet;
@@ -28,18 +29,18 @@ final class PolicyLog {
         Set<String> off = after.off();
         for (String name : off) {
             if (!before.off().contains(name)) {
-                log.warn("Rate limiting is off: {}, switched {}", spoken(name), author(after, name));
+                log.warn("Rate limiting is off: {}, switched {}", spoken(name), LogText.of(author(after, name)));
             }
         }
         for (String name : before.off()) {
             if (!off.contains(name)) {
-                log.info("Rate limiting is on again: {}, switched {}", spoken(name), author(after, name));
+                log.info("Rate limiting is on again: {}, switched {}", spoken(name), LogText.of(author(after, name)));
             }
         }
     }
 
     private static String spoken(String name) {
-        return name.equals(LimitBook.ALL) ? "all limits and rules" : "limit '" + name + "'";
+        return name.equals(LimitBook.ALL) ? "all limits and rules" : "limit '" + LogText.of(name) + "'";
     }
 
     private static String author(EffectivePolicy policy, String name) {
@@ -57,7 +58,7 @@ final class PolicyLog {
         Set<Problem> problems = new HashSet<>(all);
         for (Problem problem : problems) {
             if (!reported.contains(problem)) {
-                log.warn("Skipping an invalid row of {}: {}", database, problem);
+                log.warn("Skipping an invalid row of {}: {}", database, LogText.of(problem));
             }
         }
         reported = problems;

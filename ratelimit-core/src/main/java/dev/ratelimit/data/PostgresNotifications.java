@@ -1,6 +1,7 @@
 package dev.ratelimit.data;
 
 import dev.ratelimit.support.DaemonThreads;
+import dev.ratelimit.support.LogText;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -66,7 +67,7 @@ final class PostgresNotifications implements AutoCloseable {
                     failing = true;
                     log.info(
                             "Could not listen for changes of limits and rules on PostgreSQL; polling until it works: {}",
-                            e.getMessage());
+                            LogText.of(e.getMessage()));
                 }
             }
             if (System.nanoTime() - start > LONGEST_PAUSE.toNanos()) {

@@ -28,9 +28,11 @@ final class StoredAccounts implements Accounts {
     private final Map<String, Account> byUser = new ConcurrentHashMap<>();
     private final Map<String, Problem> problems = new ConcurrentHashMap<>();
     private final Uses uses = new Uses();
+    private final ChangeNews news;
 
-    StoredAccounts(PolicyDatabase database) {
+    StoredAccounts(PolicyDatabase database, ChangeNews news) {
         this.database = database;
+        this.news = news;
     }
 
     @Override
@@ -82,12 +84,15 @@ final class StoredAccounts implements Accounts {
     }
 
     private void put(QuotaRow row) {
-        byUser.put(row.userId(), account(row));
+        Account now = account(row);
+        Account before = byUser.put(row.userId(), now);
+        news.compared(row.userId(), before, now);
     }
 
     private void remove(String user) {
-        byUser.remove(user);
+        Account before = byUser.remove(user);
         problems.remove(user);
+        news.compared(user, before, null);
     }
 
     /** If the quota is invalid, the tier and the block apply nonetheless, with the last valid quota. */

@@ -21,6 +21,7 @@ import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.setting.InvalidSettingException;
 import dev.ratelimit.support.Listeners;
+import dev.ratelimit.support.LogText;
 import dev.ratelimit.support.Micros;
 import java.time.Duration;
 import java.time.Instant;
@@ -67,13 +68,13 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
      *
      * @param pollInterval how often the change feed is read
      * @param listen whether to use notifications as well, on PostgreSQL; takes one connection of the data source
-     * @param listener is notified of resets and changes
+     * @param listeners are notified of resets and changes
      * @param clock gives the time
      */
-    public record Options(Duration pollInterval, boolean listen, ChangeListener listener, InstantSource clock) {
+    public record Options(Duration pollInterval, boolean listen, List<ChangeListener> listeners, InstantSource clock) {
 
         public static final Options DEFAULT =
-                new Options(Duration.ofSeconds(1), true, ChangeListener.NONE, InstantSource.system());
+                new Options(Duration.ofSeconds(1), true, List.of(), InstantSource.system());
 
         public Options {
             if (pollInterval.toMillis() < 1 || pollInterval.compareTo(LONGEST_POLL) > 0) {
@@ -88,6 +89,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     private final PolicyConfiguration configuration;
     private final Options options;
     private final Listeners<ChangeListener> listeners;
+    private final ChangeNews news;
     private final StoredAccounts accounts;
     private final StoredKeys keys;
     private final Limits limits = new LiveLimits(() -> current().limits());
@@ -130,8 +132,9 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
         this.counting = counting;
         this.configuration = configuration;
         this.options = options;
-        this.listeners = new Listeners<>(List.of(options.listener()));
-        this.accounts = new StoredAccounts(database);
+        this.listeners = new Listeners<>(options.listeners());
+        this.news = new ChangeNews(listeners, options.clock());
+        this.accounts = new StoredAccounts(database, news);
         this.keys = new StoredKeys(database, options.clock());
         this.transaction = new StoredTransaction(database, options.clock());
         this.policyLog = new PolicyLog(database);
@@ -146,6 +149,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
 
     /** After everything was read for the first time. */
     private void listen() {
+        news.start();
         String schema = database.schema();
         if (schema != null && options.listen()) {
             notifications = PostgresNotifications.start(database.dataSource(), schema, poller::wake);
@@ -267,8 +271,12 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
             EffectivePolicy before = effective;
             effective = EffectivePolicy.of(configuration, new Versions(limitVersions, ruleVersions), now());
             policyLog.switched(before, effective);
+            news.compared(before, effective);
         } catch (RuntimeException e) {
-            log.warn("Could not load policies from {}; keeping the current ones: {}", database, e.getMessage());
+            log.warn(
+                    "Could not load policies from {}; keeping the current ones: {}",
+                    database,
+                    LogText.of(e.getMessage()));
         }
         policyLog.problems(problems());
     }
@@ -288,7 +296,10 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
         try {
             writeUses();
         } catch (RuntimeException e) {
-            log.warn("Could not write the last uses of API keys and quotas to {}: {}", database, e.getMessage());
+            log.warn(
+                    "Could not write the last uses of API keys and quotas to {}: {}",
+                    database,
+                    LogText.of(e.getMessage()));
         }
     }
 
@@ -376,6 +387,11 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     @Override
     public List<ChangeLog.Entry> changes(ChangeLog.Query query) {
         return database.log().find(query);
+    }
+
+    @Override
+    public Map<String, Long> activePenalties() {
+        return counting.penalties().countEndingAfter(Micros.of(now()));
     }
 
     @Override

@@ -5,6 +5,7 @@ import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.LockedKeysException;
 import dev.ratelimit.store.Operation;
+import dev.ratelimit.support.LogText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -161,7 +162,7 @@ final class GroupDecider {
             try {
                 queue.submitLater(new Pending(operation, answer -> {}));
             } catch (UndecidedException e) {
-                log.debug("Postponing the correction of a charge: {}", e.getMessage());
+                log.debug("Postponing the correction of a charge: {}", LogText.of(e.getMessage()));
             }
         }
     }

@@ -49,13 +49,13 @@ final class StoreHealth {
         long now = nanoTime.getAsLong();
         lastFailureNanos = now;
         if (outage.get() == null) {
-            String reason = LogText.of(e.getMessage());
-            if (outage.compareAndSet(null, new Outage(reason, now))) {
-                log.warn("Store unavailable; applying on-failure to each request: {}", reason);
+            String harmless = LogText.of(e.getMessage());
+            if (outage.compareAndSet(null, new Outage(harmless, now))) {
+                log.warn("Store unavailable; applying on-failure to each request: {}", harmless);
                 if (e.getCause() != null) {
                     log.debug("The store failed", e.getCause());
                 }
-                listeners.tell(listener -> listener.storeLost(reason));
+                listeners.tell(listener -> listener.storeLost(harmless));
             }
         }
     }

@@ -10,6 +10,7 @@ import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.support.Listeners;
+import dev.ratelimit.support.LogText;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -136,7 +137,7 @@ final class Trials {
             if (failure == null) {
                 done.accept(answer);
             } else {
-                log.debug("Skipping a trial: {}", failure.getMessage());
+                log.debug("Skipping a trial: {}", LogText.of(failure.getMessage()));
             }
         });
     }

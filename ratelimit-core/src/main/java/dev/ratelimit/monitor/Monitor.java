@@ -8,10 +8,12 @@ import dev.ratelimit.RequestRecord;
 import dev.ratelimit.support.DaemonThreads;
 import dev.ratelimit.support.LogText;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -51,7 +53,8 @@ public final class Monitor implements DecisionListener, AutoCloseable {
     private final MinuteCounts decisions = new MinuteCounts();
     private final MinuteCounts failures = new MinuteCounts();
     private final MinuteCounts dropped = new MinuteCounts();
-    private long droppedBefore;
+    private final List<Runnable> afterTick = new CopyOnWriteArrayList<>();
+    private volatile long droppedBefore;
     private long loggedAt;
     private @Nullable ScheduledThreadPoolExecutor timer;
 
@@ -146,6 +149,12 @@ public final class Monitor implements DecisionListener, AutoCloseable {
                 limits.forEach((name, traffic) -> traffic.log(log, name, now));
             }
         }
+        afterTick.forEach(Runnable::run);
+    }
+
+    /** Does this work after everything that was due is done, a few times a minute. */
+    public void afterEachTick(Runnable work) {
+        afterTick.add(work);
     }
 
     @Override
@@ -200,6 +209,11 @@ public final class Monitor implements DecisionListener, AutoCloseable {
     /** The number of active penalties by limit, as it was last read. All instances of a store have the same. */
     public Map<String, Long> activePenalties() {
         return penalties.byLimit();
+    }
+
+    /** How many entries the audit trail has lost since the start, as it was last read. */
+    public long auditDropped() {
+        return droppedBefore;
     }
 
     Map<String, LimitTraffic> traffic() {

@@ -28,7 +28,7 @@ public final class Listeners<L> {
                 log.warn(
                         "Ignoring the failure of listener {}: {}",
                         all.get(i).getClass().getName(),
-                        e.getMessage(),
+                        LogText.of(e.getMessage()),
                         e);
             }
         }

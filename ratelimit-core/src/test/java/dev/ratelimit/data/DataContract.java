@@ -98,7 +98,9 @@ abstract class DataContract {
     /** Another instance of the application. */
     protected StoredPolicies instance(Duration pollInterval, boolean listen, ChangeListener listener) {
         return closedLater(new StoredPolicies(
-                database.open(), CONFIGURED, new StoredPolicies.Options(pollInterval, listen, listener, clock)));
+                database.open(),
+                CONFIGURED,
+                new StoredPolicies.Options(pollInterval, listen, List.of(listener), clock)));
     }
 
     protected static Map<String, String> window(long maxRequests) {

@@ -138,7 +138,7 @@ class PostgresPolicyChangesTest extends PolicyChangesContract {
                 StoredPolicies other = new StoredPolicies(
                         PolicyDatabase.postgres(interrupted, database.schema()),
                         CONFIGURED,
-                        new StoredPolicies.Options(ofMillis(10), false, ChangeListener.NONE, clock))) {
+                        new StoredPolicies.Options(ofMillis(10), false, List.of(), clock))) {
             interrupted.down = true;
             admin.limits().set("standard", window(60), OPS);
             await().until(() -> !messages.warnings().isEmpty());
@@ -161,7 +161,7 @@ class PostgresPolicyChangesTest extends PolicyChangesContract {
         try (StoredPolicies other = new StoredPolicies(
                 PolicyDatabase.postgres(interrupted, database.schema()),
                 CONFIGURED,
-                new StoredPolicies.Options(NEVER, false, ChangeListener.NONE, clock))) {
+                new StoredPolicies.Options(NEVER, false, List.of(), clock))) {
             other.apiKeys().recognise(issued.secret());
             other.apiKeys().recognise(issued.secret());
             interrupted.down = true;

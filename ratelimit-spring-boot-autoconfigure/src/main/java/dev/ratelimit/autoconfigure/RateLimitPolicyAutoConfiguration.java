@@ -29,6 +29,7 @@ import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -88,6 +89,7 @@ public final class RateLimitPolicyAutoConfiguration {
                 RateLimitProperties properties,
                 LimitStore migrated,
                 ObjectProvider<StoreRateLimiter> limiter,
+                ObjectProvider<ChangeListener> listeners,
                 @Qualifier(RateLimitClocks.BEAN) ObjectProvider<InstantSource> clock) {
             RateLimitProperties.Changes changes = properties.changes();
             // Only the options have this prefix. Mistakes in limits and rules also surface here, and name their own.
@@ -96,7 +98,8 @@ public final class RateLimitPolicyAutoConfiguration {
                     () -> new StoredPolicies.Options(
                             changes.pollInterval(),
                             changes.listen() && connections.canListen(),
-                            forgetting(limiter),
+                            Stream.concat(Stream.of(forgetting(limiter)), listeners.orderedStream())
+                                    .toList(),
                             clock.getIfAvailable(InstantSource::system)));
             return isAvailable(migrated)
                     ? new StoredPolicies(connections.database(), connections.counting(), configuration, options)

@@ -2,6 +2,7 @@ package dev.ratelimit.store.sqlite;
 
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.support.DaemonThreads;
+import dev.ratelimit.support.LogText;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -129,7 +130,10 @@ final class LostFile {
         } catch (RuntimeException | IOException e) {
             String failure = String.valueOf(e.getMessage());
             if (!failure.equals(lastFailure)) {
-                log.warn("Could not create the SQLite file {} again; trying again: {}", file.path(), failure);
+                log.warn(
+                        "Could not create the SQLite file {} again; trying again: {}",
+                        file.path(),
+                        LogText.of(failure));
             }
             lastFailure = failure;
         } finally {

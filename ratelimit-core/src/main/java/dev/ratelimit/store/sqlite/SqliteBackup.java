@@ -1,6 +1,7 @@
 package dev.ratelimit.store.sqlite;
 
 import dev.ratelimit.store.LimitStoreException;
+import dev.ratelimit.support.LogText;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.AtomicMoveNotSupportedException;
@@ -145,7 +146,7 @@ final class SqliteBackup {
         try {
             Files.deleteIfExists(part);
         } catch (IOException e) {
-            log.warn("Could not delete the incomplete backup {}: {}", part, e.getMessage());
+            log.warn("Could not delete the incomplete backup {}: {}", part, LogText.of(e.getMessage()));
         }
     }
 
