@@ -10,6 +10,7 @@ import dev.ratelimit.Reservation;
 import dev.ratelimit.Subject;
 import dev.ratelimit.annotation.LimitedMethod.AnnotatedLimit;
 import dev.ratelimit.policy.SubjectKey;
+import dev.ratelimit.support.LogText;
 import dev.ratelimit.support.OncePerMinute;
 import dev.ratelimit.web.Expressions;
 import java.lang.reflect.Method;
@@ -303,7 +304,7 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
                         limit.on(),
                         attribute,
                         consequence,
-                        why);
+                        LogText.of(why));
             }
         }
 

@@ -9,6 +9,7 @@ import dev.ratelimit.database.AuditConnections;
 import dev.ratelimit.database.DatabaseChoice;
 import dev.ratelimit.database.StateDatabase;
 import dev.ratelimit.engine.Grouping;
+import dev.ratelimit.engine.StoreListener;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.LiveLimits;
@@ -118,7 +119,8 @@ public final class RateLimitAutoConfiguration {
             LimitStore store,
             Limits limits,
             RateLimitProperties properties,
-            ObjectProvider<DecisionListener> listeners) {
+            ObjectProvider<DecisionListener> listeners,
+            ObjectProvider<StoreListener> storeListeners) {
         Integer groups = properties.grouping().groupsInFlight();
         // A store that is a mock in a test of the application says zero.
         int groupsInFlight = groups != null ? groups : Math.max(1, store.groupsAtOnce());
@@ -134,6 +136,7 @@ public final class RateLimitAutoConfiguration {
                         "ratelimit.store.",
                         () -> grouping.withDeadline(properties.store().deadline())))
                 .listeners(listeners.orderedStream().toList())
+                .storeListeners(storeListeners.orderedStream().toList())
                 .rememberedDenials(
                         properties.deniedCache().enabled()
                                 ? properties.deniedCache().maxSize()

@@ -46,6 +46,7 @@ import org.springframework.boot.context.properties.bind.Name;
  * @param upkeep how expired state is deleted
  * @param audit the audit trail, and totals over time
  * @param backup where backups are written
+ * @param monitoring metrics, log lines and warnings
  */
 @ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
 record RateLimitProperties(
@@ -70,7 +71,8 @@ record RateLimitProperties(
         @DefaultValue DeniedCache deniedCache,
         @DefaultValue UpkeepSpec upkeep,
         @NestedConfigurationProperty @DefaultValue AuditProperties audit,
-        @DefaultValue Backup backup) {
+        @DefaultValue Backup backup,
+        @NestedConfigurationProperty @DefaultValue MonitoringProperties monitoring) {
 
     /**
      * A limit as it is written. A property of another algorithm is invalid.

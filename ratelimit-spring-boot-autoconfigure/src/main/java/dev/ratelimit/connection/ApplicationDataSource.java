@@ -3,6 +3,7 @@ package dev.ratelimit.connection;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
 import dev.ratelimit.store.jdbc.UnsupportedDatabaseException;
+import dev.ratelimit.support.LogText;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;
@@ -123,7 +124,7 @@ public final class ApplicationDataSource {
                     ? dataSource.unwrap(HikariDataSource.class)
                     : null;
         } catch (SQLException | RuntimeException e) {
-            log.debug("Could not unwrap the application's data source: {}", e.getMessage());
+            log.debug("Could not unwrap the application's data source: {}", LogText.of(e.getMessage()));
             return null;
         }
     }

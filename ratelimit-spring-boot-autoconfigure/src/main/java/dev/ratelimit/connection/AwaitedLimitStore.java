@@ -6,6 +6,7 @@ import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Pruned;
 import dev.ratelimit.support.DaemonThreads;
+import dev.ratelimit.support.LogText;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -75,7 +76,7 @@ public final class AwaitedLimitStore implements LimitStore {
             }
             log.warn(
                     "Starting without the rate limit store; applying on-failure until it is available: {}",
-                    isSlow ? where + " does not answer" : failure.getMessage());
+                    isSlow ? where + " does not answer" : LogText.of(failure.getMessage()));
             return awaited;
         }
     }
@@ -108,7 +109,7 @@ public final class AwaitedLimitStore implements LimitStore {
             boolean isNews = !String.valueOf(e.getMessage()).equals(failure.getMessage());
             failure = e;
             if (!firstAttempt.completeExceptionally(e) && !isUnavailable(e) && isNews) {
-                log.error("The rate limit store is available, but cannot be used: {}", e.getMessage());
+                log.error("The rate limit store is available, but cannot be used: {}", LogText.of(e.getMessage()));
             }
         }
     }
@@ -116,6 +117,11 @@ public final class AwaitedLimitStore implements LimitStore {
     /** Whether the store is open by now. */
     public boolean isOpen() {
         return store != null;
+    }
+
+    /** The store itself once it is open; {@code null} before. */
+    public @Nullable LimitStore opened() {
+        return store;
     }
 
     @Override

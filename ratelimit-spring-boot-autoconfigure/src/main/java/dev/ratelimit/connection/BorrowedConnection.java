@@ -1,5 +1,6 @@
 package dev.ratelimit.connection;
 
+import dev.ratelimit.support.LogText;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -102,7 +103,7 @@ final class BorrowedConnection implements InvocationHandler {
                 connection.setAutoCommit(autoCommit);
             }
         } catch (SQLException e) {
-            log.debug("Returning a broken connection to the pool of the application: {}", e.getMessage());
+            log.debug("Returning a broken connection to the pool of the application: {}", LogText.of(e.getMessage()));
         }
     }
 }

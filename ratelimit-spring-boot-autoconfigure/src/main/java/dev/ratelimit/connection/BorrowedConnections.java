@@ -14,6 +14,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
 /**
@@ -135,6 +136,11 @@ final class BorrowedConnections extends AbstractDataSource implements LimiterCon
     @Override
     public void onEachConnection(Runnable work, long end) {
         work.run();
+    }
+
+    @Override
+    public @Nullable PoolStatus status() {
+        return null;
     }
 
     /** The pool belongs to the application. */

@@ -2,6 +2,7 @@ package dev.ratelimit.connection;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.HikariPoolMXBean;
 import com.zaxxer.hikari.pool.HikariPool;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -96,6 +97,18 @@ final class BoundedWaitPool extends HikariDataSource implements LimiterConnectio
         awaitIdleConnection(pool, until);
         // With a time of its own: a changed setting is seen by the pool only after up to half a minute.
         return pool.getConnection(Math.max(1, TimeUnit.NANOSECONDS.toMillis(until - System.nanoTime())));
+    }
+
+    @Override
+    public @Nullable PoolStatus status() {
+        HikariPoolMXBean pool = isClosed() ? null : getHikariPoolMXBean();
+        return pool == null
+                ? null
+                : new PoolStatus(
+                        pool.getActiveConnections(),
+                        pool.getIdleConnections(),
+                        pool.getThreadsAwaitingConnection(),
+                        getMaximumPoolSize());
     }
 
     /** All others are held meanwhile. No deadline applies to that. */

@@ -3,6 +3,7 @@ package dev.ratelimit.connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /** The limiter's connections to PostgreSQL. */
 public sealed interface LimiterConnections extends DataSource, AutoCloseable
@@ -26,6 +27,10 @@ public sealed interface LimiterConnections extends DataSource, AutoCloseable
      * @param end when to leave the rest of them, in the time of {@link System#nanoTime()}
      */
     void onEachConnection(Runnable work, long end) throws SQLException;
+
+    /** The use of the pool now; {@code null} if it is the application's. */
+    @Nullable
+    PoolStatus status();
 
     @Override
     void close();

@@ -8,6 +8,7 @@ import dev.ratelimit.store.Operation;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** A store with the connections that were opened for it alone, and that are closed with it. */
 public final class PooledLimitStore extends ForwardingLimitStore {
@@ -45,6 +46,11 @@ public final class PooledLimitStore extends ForwardingLimitStore {
         } catch (SQLException e) {
             throw new LimitStoreException("PostgreSQL has no connection (" + e.getMessage() + ")", e);
         }
+    }
+
+    /** The use of its connections now; {@code null} if they are the application's. */
+    public @Nullable PoolStatus poolStatus() {
+        return connections.status();
     }
 
     /** Only while it does: the first request after a pause, or after a failure, is left to a worker. */

@@ -11,7 +11,9 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
-import java.util.Locale;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  *       the limit {@code none}: {@code blocked} by a rule or an account, {@code exempt} and {@code unknown_api_key}
  *   <li>{@code ratelimit.violations} by limit: requests denied because it was used up
  *   <li>{@code ratelimit.penalties} by limit: penalties that were begun
+ *   <li>{@code ratelimit.near.limit} by limit: allowed requests that left little of it
  *   <li>{@code ratelimit.decision}: a timer, waiting included
  *   <li>{@code ratelimit.store.errors}: requests that the store did not decide, by outcome: {@code decided_locally},
  *       {@code failed} or {@code overloaded}
@@ -31,20 +34,39 @@ import org.jspecify.annotations.Nullable;
 public final class MicrometerDecisionListener implements DecisionListener {
 
     private static final String REQUESTS = "ratelimit.requests";
-    private static final String REQUESTS_DESCRIPTION = "Requests that a limit was asked for";
+    private static final String LIMIT = "limit";
     private static final String NO_RULE = "none";
     private static final String NO_LIMIT = "none";
     private static final String DECIDED_LOCALLY = "decided_locally";
     private static final String UNCHARGED = "uncharged";
 
     private final MeterRegistry registry;
+    private final int nearLimitPercent;
     private final Timer timer;
 
-    public MicrometerDecisionListener(MeterRegistry registry) {
+    /** To look a meter up in the registry takes longer than the rest of a request in memory. */
+    private final Map<Key, Counter> counters = new ConcurrentHashMap<>();
+
+    /** The name of a counter and the values of its tags. */
+    private record Key(
+            String name,
+            String first,
+            @Nullable String second,
+            @Nullable String third) {}
+
+    /**
+     * @param nearLimitPercent an allowed request that leaves less than this share of a limit is near it
+     */
+    public MicrometerDecisionListener(MeterRegistry registry, int nearLimitPercent) {
         this.registry = registry;
+        this.nearLimitPercent = nearLimitPercent;
         this.timer = Timer.builder("ratelimit.decision")
                 .description("The time that a decision takes, waiting included")
                 .register(registry);
+        // From zero on, so that Prometheus sees the first one as an increase.
+        for (String outcome : List.of(DECIDED_LOCALLY, written(Outcome.FAILED), written(Outcome.OVERLOADED))) {
+            errors(outcome);
+        }
     }
 
     @Override
@@ -54,7 +76,7 @@ public final class MicrometerDecisionListener implements DecisionListener {
             count(asked.request(), asked.decision());
         }
         if (isDecidedWithoutLimits(request)) {
-            count(REQUESTS, REQUESTS_DESCRIPTION, tags(NO_LIMIT, request.rule(), written(request.outcome())));
+            countRequest(NO_LIMIT, request.rule(), written(request.outcome()));
         }
     }
 
@@ -70,23 +92,33 @@ public final class MicrometerDecisionListener implements DecisionListener {
 
     private void count(LimitRequest request, Decision decision) {
         if (decision.failure() != null) {
-            count(
-                    "ratelimit.store.errors",
-                    "Requests that the store did not decide",
-                    Tags.of("outcome", decision.local() ? DECIDED_LOCALLY : written(decision.outcome())));
+            errors(decision.local() ? DECIDED_LOCALLY : written(decision.outcome()))
+                    .increment();
         }
         if (decision.limits().size() < request.items().size()) {
             countUnasked(request, decision);
         }
         for (LimitDecision one : decision.limits()) {
             count(one.limit().name(), one.rule(), one.outcome(), decision);
+            if (decision.allowed() && isNear(one)) {
+                count(
+                        "ratelimit.near.limit",
+                        "Allowed requests that left little of a limit",
+                        LIMIT,
+                        one.limit().name());
+            }
             if (one.outcome() == Outcome.THROTTLED && one.penaltyUntil() != null) {
                 count(
                         "ratelimit.penalties",
                         "Penalties that were begun",
-                        Tags.of("limit", one.limit().name()));
+                        LIMIT,
+                        one.limit().name());
             }
         }
+    }
+
+    private Counter errors(String outcome) {
+        return counter("ratelimit.store.errors", "Requests that the store did not decide", "outcome", outcome);
     }
 
     /** Limits without an answer: nobody was asked, or another limit was known to deny. */
@@ -101,36 +133,63 @@ public final class MicrometerDecisionListener implements DecisionListener {
         }
     }
 
-    @Override
-    public void trialDecided(LimitDecision decision, @Nullable String rule) {
-        count(
-                REQUESTS,
-                REQUESTS_DESCRIPTION,
-                tags(decision.limit().name(), rule, decision.allowed() ? "would_allow" : "would_deny"));
+    private boolean isNear(LimitDecision decision) {
+        return decision.remaining() < decision.limit().capacity() * (nearLimitPercent / 100.0);
     }
 
-    private static Tags tags(String limit, @Nullable String rule, String outcome) {
-        return Tags.of("limit", limit, "rule", rule == null ? NO_RULE : rule, "outcome", outcome);
+    @Override
+    public void trialDecided(LimitDecision decision, @Nullable String rule) {
+        countRequest(decision.limit().name(), rule, decision.allowed() ? "would_allow" : "would_deny");
     }
 
     private void count(String limit, @Nullable String rule, Outcome outcome, Decision decision) {
         // A limit that had room in a request that another limit denied was not charged.
         boolean uncharged = outcome == Outcome.ALLOWED && !decision.allowed();
-        count(REQUESTS, REQUESTS_DESCRIPTION, tags(limit, rule, uncharged ? UNCHARGED : written(outcome)));
+        countRequest(limit, rule, uncharged ? UNCHARGED : written(outcome));
         if (outcome == Outcome.THROTTLED) {
-            count("ratelimit.violations", "Requests denied because a limit was used up", Tags.of("limit", limit));
+            count("ratelimit.violations", "Requests denied because a limit was used up", LIMIT, limit);
         }
     }
 
-    private void count(String name, String description, Tags tags) {
-        Counter.builder(name)
-                .description(description)
-                .tags(tags)
-                .register(registry)
-                .increment();
+    private void countRequest(String limit, @Nullable String rule, String outcome) {
+        Key key = new Key(REQUESTS, limit, rule, outcome);
+        Counter known = counters.get(key);
+        if (known == null) {
+            known = counters.computeIfAbsent(
+                    key,
+                    made -> counter(
+                            REQUESTS,
+                            "Requests that a limit was asked for",
+                            Tags.of(LIMIT, limit, "rule", rule == null ? NO_RULE : rule, "outcome", outcome)));
+        }
+        known.increment();
+    }
+
+    private void count(String name, String description, String tag, String value) {
+        counter(name, description, tag, value).increment();
+    }
+
+    private Counter counter(String name, String description, String tag, String value) {
+        Key key = new Key(name, value, null, null);
+        Counter known = counters.get(key);
+        return known != null
+                ? known
+                : counters.computeIfAbsent(key, made -> counter(name, description, Tags.of(tag, value)));
+    }
+
+    private Counter counter(String name, String description, Tags tags) {
+        return Counter.builder(name).description(description).tags(tags).register(registry);
     }
 
     private static String written(Outcome outcome) {
-        return outcome.name().toLowerCase(Locale.ROOT);
+        return switch (outcome) {
+            case ALLOWED -> "allowed";
+            case THROTTLED -> "throttled";
+            case BLOCKED -> "blocked";
+            case OVERLOADED -> "overloaded";
+            case FAILED -> "failed";
+            case EXEMPT -> "exempt";
+            case UNKNOWN_API_KEY -> "unknown_api_key";
+        };
     }
 }

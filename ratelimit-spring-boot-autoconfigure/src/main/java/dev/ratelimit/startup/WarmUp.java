@@ -14,6 +14,7 @@ import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.support.DaemonThreads;
+import dev.ratelimit.support.LogText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -108,7 +109,7 @@ public final class WarmUp implements SmartInitializingSingleton {
         try {
             work.run();
         } catch (RuntimeException e) {
-            log.debug("Ignoring a failure to warm up: {}", e.getMessage(), e);
+            log.debug("Ignoring a failure to warm up: {}", LogText.of(e.getMessage()), e);
         }
     }
 

@@ -5,8 +5,12 @@ import static org.mockito.Mockito.RETURNS_DEEP_STUBS;
 import static org.mockito.Mockito.mock;
 
 import dev.ratelimit.DecisionListener;
+import dev.ratelimit.data.ChangeListener;
+import dev.ratelimit.engine.StoreListener;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.ObservationTextPublisher;
 import java.lang.reflect.Method;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -43,7 +47,8 @@ class ReplaceableBeansTest {
     private static Path directory;
 
     /** Of these there may be any number, and one more replaces none. */
-    private static final List<Class<?>> COLLECTED = List.of(DecisionListener.class);
+    private static final List<Class<?>> COLLECTED =
+            List.of(DecisionListener.class, StoreListener.class, ChangeListener.class);
 
     private static List<Class<?>> autoConfigurations() throws ClassNotFoundException {
         List<Class<?>> ours = new ArrayList<>();
@@ -117,6 +122,8 @@ class ReplaceableBeansTest {
         return new WebApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(autoConfigurations().toArray(Class<?>[]::new)))
                 .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+                .withBean(ObservationRegistry.class, ObservationRegistry::create)
+                .withBean(ObservationTextPublisher.class, () -> new ObservationTextPublisher(text -> {}))
                 .withPropertyValues(
                         "ratelimit.store.type=" + (stored ? "sqlite" : "memory"),
                         "ratelimit.store.sqlite.path=" + directory.resolve("ratelimit.db"),

@@ -14,6 +14,7 @@ import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.SubjectKey;
 import dev.ratelimit.policy.SubjectKey.Kind;
 import dev.ratelimit.support.IpAddress;
+import dev.ratelimit.support.LogText;
 import dev.ratelimit.support.OncePerMinute;
 import dev.ratelimit.web.ApiKeySource;
 import dev.ratelimit.web.ClientAddresses;
@@ -264,7 +265,7 @@ public final class ServletRequests {
                                     + " {}",
                             key.kind() == Kind.BEAN ? "bean:" + key.argument() : key.argument(),
                             rule,
-                            e.getMessage());
+                            LogText.of(e.getMessage()));
                 }
                 return null;
             }
@@ -289,7 +290,7 @@ public final class ServletRequests {
                             "Condition of rule '{}' failed; treating it as {} (logged once a minute at most): {}",
                             rule.name(),
                             counts,
-                            e.getMessage());
+                            LogText.of(e.getMessage()));
                 }
                 return counts;
             }

@@ -1,0 +1,36 @@
+package dev.ratelimit.autoconfigure;
+
+import dev.ratelimit.connection.AwaitedLimitStore;
+import dev.ratelimit.connection.PoolStatus;
+import dev.ratelimit.engine.StoreRateLimiter;
+import dev.ratelimit.event.EventPublisher;
+import dev.ratelimit.metrics.LimiterMeters;
+import dev.ratelimit.store.LimitStore;
+import io.micrometer.core.instrument.MeterRegistry;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+
+/** Reports the state of the limiter to Micrometer: store, queue, caches and connections. */
+@AutoConfiguration(after = {RateLimitAutoConfiguration.class, RateLimitMetricsAutoConfiguration.class})
+@ConditionalOnClass(MeterRegistry.class)
+@ConditionalOnBean({MeterRegistry.class, StoreRateLimiter.class})
+public final class RateLimitLimiterMetricsAutoConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean
+    LimiterMeters rateLimitLimiterMeters(
+            StoreRateLimiter limiter, LimitStore store, ObjectProvider<EventPublisher> events) {
+        return new LimiterMeters(
+                limiter::status,
+                store instanceof AwaitedLimitStore || PoolStatus.of(store) != null,
+                () -> PoolStatus.of(store),
+                () -> {
+                    EventPublisher publisher = events.getIfAvailable();
+                    return publisher == null ? 0 : publisher.dropped();
+                });
+    }
+}

@@ -1,0 +1,74 @@
+package dev.ratelimit.autoconfigure;
+
+import dev.ratelimit.admin.PolicyStorage;
+import dev.ratelimit.audit.RequestAudit;
+import dev.ratelimit.engine.StoreRateLimiter;
+import dev.ratelimit.event.EventPublisher;
+import dev.ratelimit.monitor.Monitor;
+import dev.ratelimit.monitor.Warnings;
+import dev.ratelimit.policy.Policies;
+import java.util.Map;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
+
+/** Watches limits: log lines, warnings and application events. */
+@AutoConfiguration(before = RateLimitAutoConfiguration.class)
+@EnableConfigurationProperties(RateLimitProperties.class)
+public final class RateLimitMonitoringAutoConfiguration {
+
+    /** Asks for the policies when it reads penalties: the limiter needs its listeners before. */
+    @Bean
+    @ConditionalOnMissingBean
+    Monitor rateLimitMonitor(
+            RateLimitProperties properties, ObjectProvider<Policies> policies, ObjectProvider<RequestAudit> audits) {
+        MonitoringProperties settings = properties.monitoring();
+        return Monitor.builder()
+                .penalties(
+                        () -> policies.getIfAvailable() instanceof PolicyStorage storage
+                                ? storage.activePenalties()
+                                : Map.of(),
+                        settings.penaltiesInterval())
+                .auditDropped(() -> {
+                    RequestAudit audit = audits.getIfAvailable();
+                    return audit == null ? 0 : audit.dropped();
+                })
+                .logsDenials(settings.logDenials())
+                .build();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    Warnings rateLimitWarnings(
+            Monitor monitor, ObjectProvider<StoreRateLimiter> limiters, RateLimitProperties properties) {
+        return new Warnings(
+                monitor,
+                () -> {
+                    StoreRateLimiter limiter = limiters.getIfAvailable();
+                    return limiter == null ? null : limiter.status();
+                },
+                properties.monitoring().warnings().thresholds());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    EventPublisher rateLimitEventPublisher(ApplicationEventPublisher application) {
+        return new EventPublisher(application::publishEvent);
+    }
+
+    /** When all beans are there: the threads of both use some of them. */
+    @Bean
+    @ConditionalOnMissingBean(name = "rateLimitMonitoringStart")
+    @Lazy(false)
+    SmartInitializingSingleton rateLimitMonitoringStart(Monitor monitor, EventPublisher events) {
+        return () -> {
+            monitor.start();
+            events.start();
+        };
+    }
+}

@@ -1,0 +1,168 @@
+package dev.ratelimit.event;
+
+import dev.ratelimit.DecisionListener;
+import dev.ratelimit.LimitDecision;
+import dev.ratelimit.Outcome;
+import dev.ratelimit.RequestRecord;
+import dev.ratelimit.Subject;
+import dev.ratelimit.admin.Revision;
+import dev.ratelimit.caller.Account;
+import dev.ratelimit.data.ChangeListener;
+import dev.ratelimit.engine.StoreListener;
+import dev.ratelimit.support.DaemonThreads;
+import dev.ratelimit.support.LogText;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Objects;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Publishes events on a thread of its own, in their order, so that a listener that takes its time delays no request. While
+ * the queue is full, events are dropped and counted. Thread-safe.
+ */
+public final class EventPublisher implements DecisionListener, StoreListener, ChangeListener, AutoCloseable {
+
+    /** Enough for a burst; a listener that is slower than that for long cannot keep up anyway. */
+    static final int MOST_WAITING = 10_000;
+
+    private static final Logger log = LoggerFactory.getLogger(EventPublisher.class);
+
+    private final Consumer<RateLimitEvent> publisher;
+    private final BlockingQueue<RateLimitEvent> waiting = new ArrayBlockingQueue<>(MOST_WAITING);
+    private final LongAdder dropped = new LongAdder();
+    private @Nullable Thread thread;
+
+    /**
+     * @param publisher gives an event to the listeners of the application
+     */
+    public EventPublisher(Consumer<RateLimitEvent> publisher) {
+        this.publisher = publisher;
+    }
+
+    /** Events wait until this is called: before, listeners may not be ready. */
+    public synchronized void start() {
+        if (thread == null) {
+            thread = DaemonThreads.named("ratelimit-events").newThread(this::publish);
+            thread.start();
+        }
+    }
+
+    private void publish() {
+        try {
+            while (!Thread.currentThread().isInterrupted()) {
+                publish(waiting.take());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void publish(RateLimitEvent event) {
+        try {
+            publisher.accept(event);
+        } catch (RuntimeException | Error e) {
+            log.warn(
+                    "Ignoring the failure of a listener for {}: {}",
+                    event.getClass().getSimpleName(),
+                    LogText.of(e.getMessage()),
+                    e);
+        }
+    }
+
+    private void add(RateLimitEvent event) {
+        if (!waiting.offer(event)) {
+            dropped.increment();
+        }
+    }
+
+    /** How many events were dropped since the start, because listeners were too slow. */
+    public long dropped() {
+        return dropped.sum();
+    }
+
+    @Override
+    public void recorded(RequestRecord request) {
+        for (RequestRecord.Asked asked : request.asked()) {
+            if (asked.decision().allowed()) {
+                continue;
+            }
+            for (LimitDecision one : asked.decision().limits()) {
+                if (one.outcome() == Outcome.THROTTLED) {
+                    addViolation(request, one, asked.decision().at());
+                }
+            }
+        }
+    }
+
+    private void addViolation(RequestRecord request, LimitDecision one, Instant at) {
+        String limit = one.limit().name();
+        add(new LimitExceededEvent(limit, one.subject(), one.rule(), at, one.retryAfter(), request.exchange()));
+        Instant until = one.penaltyUntil();
+        if (until != null) {
+            add(new PenaltyBegunEvent(limit, one.subject(), at, until));
+        }
+    }
+
+    @Override
+    public void storeLost(String reason) {
+        add(new StoreLostEvent(reason));
+    }
+
+    @Override
+    public void storeRegained(Duration unavailableFor) {
+        add(new StoreRegainedEvent(unavailableFor));
+    }
+
+    /** Without a subject, changes may have been missed: it is not known which. */
+    @Override
+    public void subjectReset(@Nullable String subject) {
+        if (subject != null) {
+            add(new SubjectResetEvent(Subject.ofText(subject)));
+        }
+    }
+
+    @Override
+    public void policyChanged() {}
+
+    @Override
+    public void limitChanged(String name, @Nullable Revision<?> inForce) {
+        add(
+                inForce == null
+                        ? new LimitChangedEvent(name, null, null, null, null)
+                        : new LimitChangedEvent(
+                                name, inForce.version(), inForce.by(), inForce.reason(), inForce.expiresAt()));
+    }
+
+    @Override
+    public void ruleChanged(String name, @Nullable Revision<?> inForce) {
+        add(
+                inForce == null
+                        ? new RuleChangedEvent(name, null, null, null, null)
+                        : new RuleChangedEvent(
+                                name, inForce.version(), inForce.by(), inForce.reason(), inForce.expiresAt()));
+    }
+
+    @Override
+    public void userBlocked(Account account) {
+        add(new UserBlockedEvent(
+                account.user(), Objects.requireNonNull(account.blockedUntil()), account.blockReason()));
+    }
+
+    @Override
+    public void userUnblocked(String user) {
+        add(new UserUnblockedEvent(user));
+    }
+
+    @Override
+    public synchronized void close() {
+        if (thread != null) {
+            thread.interrupt();
+        }
+    }
+}
