@@ -1,10 +1,16 @@
 package guide;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import dev.ratelimit.Limit;
 import dev.ratelimit.Outcome;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Subject;
+import dev.ratelimit.Window;
 import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.RateLimitAdmin;
+import dev.ratelimit.algorithm.Algorithms;
 import dev.ratelimit.store.sqlite.Backups;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -60,6 +66,12 @@ class GuidesTest {
     @Autowired
     RateLimitAdmin admin;
 
+    @Autowired
+    RateLimiter limiter;
+
+    @Autowired
+    OnCallAlerts alerts;
+
     @Test
     void backupsAreWrittenAndListed() {
         nightly.write();
@@ -104,6 +116,19 @@ class GuidesTest {
 
         keys.revoke(secret.split("_")[1], "ops");
         assertThat(reports("X-API-Key", secret)).hasStatus(401);
+    }
+
+    @Test
+    void listenersLearnOfPenalties() {
+        Limit strict = Limit.named("strict")
+                .algorithm(Algorithms.atMost(1, Window.of(Duration.ofHours(1))))
+                .penalty(1, Duration.ofMinutes(5))
+                .build();
+        limiter.decide(Subject.user("mallory"), strict);
+        limiter.decide(Subject.user("mallory"), strict);
+
+        await().untilAsserted(() -> assertThat(alerts.messages())
+                .anyMatch(message -> message.startsWith("user:mallory is blocked by strict until ")));
     }
 
     @Test

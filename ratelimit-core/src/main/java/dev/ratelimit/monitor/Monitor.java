@@ -54,7 +54,7 @@ public final class Monitor implements DecisionListener, AutoCloseable {
     private final MinuteCounts failures = new MinuteCounts();
     private final MinuteCounts dropped = new MinuteCounts();
     private final List<Runnable> afterTick = new CopyOnWriteArrayList<>();
-    private volatile long droppedBefore;
+    private long droppedBefore;
     private long loggedAt;
     private @Nullable ScheduledThreadPoolExecutor timer;
 
@@ -93,7 +93,7 @@ public final class Monitor implements DecisionListener, AutoCloseable {
             return this;
         }
 
-        /** The number of entries that the audit trail has lost since the start. */
+        /** The number of entries that the audit trail has lost, or merged for lack of room, since the start. */
         public Builder auditDropped(LongSupplier sinceStart) {
             this.auditDropped = sinceStart;
             return this;
@@ -209,11 +209,6 @@ public final class Monitor implements DecisionListener, AutoCloseable {
     /** The number of active penalties by limit, as it was last read. All instances of a store have the same. */
     public Map<String, Long> activePenalties() {
         return penalties.byLimit();
-    }
-
-    /** How many entries the audit trail has lost since the start, as it was last read. */
-    public long auditDropped() {
-        return droppedBefore;
     }
 
     Map<String, LimitTraffic> traffic() {

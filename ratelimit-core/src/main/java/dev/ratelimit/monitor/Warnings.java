@@ -99,7 +99,7 @@ public final class Warnings {
         if (lost > 0) {
             found.add(general(
                     Kind.AUDIT_DROPPING,
-                    "The audit trail lost " + lost + " entries in the last " + RECENT + " minutes."));
+                    "The audit trail lost or merged " + lost + " entries in the last " + RECENT + " minutes."));
         }
     }
 

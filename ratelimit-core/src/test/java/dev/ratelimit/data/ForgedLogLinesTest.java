@@ -35,15 +35,16 @@ class ForgedLogLinesTest extends DataContract {
     @Test
     void noLineCanBeForged() {
         try (Messages messages = new Messages()) {
-            admin.quotas().block(FORGED, clock.instant().plus(Duration.ofHours(1)), FORGED, FORGED);
-            admin.quotas().unblock(FORGED, FORGED);
-            String id = admin.keys().create(NewKey.of(FORGED, FORGED), FORGED).id();
-            admin.keys().revoke(id, FORGED);
+            Change forged = Change.by(FORGED).because(FORGED);
+            admin.quotas().block(FORGED, forged.until(clock.instant().plus(Duration.ofHours(1))));
+            admin.quotas().unblock(FORGED, forged);
+            String id = admin.keys().create(NewKey.of(FORGED, FORGED), forged).id();
+            admin.keys().revoke(id, forged);
             String limit = policies.limits().names().iterator().next();
-            admin.limits().disable(limit, Change.by(FORGED).because(FORGED));
-            admin.limits().enable(limit, Change.by(FORGED));
-            admin.penalties().clear(Subject.user(FORGED), limit, FORGED);
-            admin.penalties().note(Subject.user(FORGED), limit, Map.of(FORGED, FORGED), FORGED);
+            admin.limits().disable(limit, forged);
+            admin.limits().enable(limit, forged);
+            admin.penalties().clear(Subject.user(FORGED), limit, forged);
+            admin.penalties().note(Subject.user(FORGED), limit, Map.of(FORGED, FORGED), forged);
 
             List<String> lines = messages.all();
             assertThat(lines).hasSizeGreaterThanOrEqualTo(7);

@@ -113,7 +113,7 @@ class WarningsTest {
         watched.tick();
         assertThat(warnings.current())
                 .extracting(Warning::sentence)
-                .containsExactly("The audit trail lost 12 entries in the last 5 minutes.");
+                .containsExactly("The audit trail lost or merged 12 entries in the last 5 minutes.");
 
         watched.move(Duration.ofMinutes(6));
         watched.tick();

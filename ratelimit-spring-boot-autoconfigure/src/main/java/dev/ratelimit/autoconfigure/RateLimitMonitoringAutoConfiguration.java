@@ -36,7 +36,7 @@ public final class RateLimitMonitoringAutoConfiguration {
                         settings.penaltiesInterval())
                 .auditDropped(() -> {
                     RequestAudit audit = audits.getIfAvailable();
-                    return audit == null ? 0 : audit.dropped();
+                    return audit == null ? 0 : audit.dropped() + audit.merged();
                 })
                 .logsDenials(settings.logDenials())
                 .build();

@@ -1,7 +1,6 @@
 package dev.ratelimit.metrics;
 
 import dev.ratelimit.monitor.Monitor;
-import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.MultiGauge.Row;
@@ -12,7 +11,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Active penalties and denied subjects by limit, and lost entries of the audit trail. The numbers are those of the monitor: nothing is read for a scrape. */
+/** Active penalties and denied subjects, by limit. The numbers are those of the monitor: nothing is read for a scrape. */
 public final class MonitorMeters implements MeterBinder {
 
     private final Monitor monitor;
@@ -36,9 +35,6 @@ public final class MonitorMeters implements MeterBinder {
                         .register(registry),
                 new TreeSet<>());
         registries.add(gauges);
-        FunctionCounter.builder("ratelimit.audit.dropped", monitor, Monitor::auditDropped)
-                .description("Entries that the audit trail has lost")
-                .register(registry);
         update(gauges);
     }
 

@@ -42,17 +42,86 @@ class ArchitectureTest {
 
     /** The packages of this project that each package may import beside itself. */
     private static final Map<String, List<String>> MAY_IMPORT = Map.ofEntries(
-            Map.entry("dev.ratelimit.web", List.of("dev.ratelimit.setting", "dev.ratelimit", "dev.ratelimit.policy", "dev.ratelimit.gate")),
-            Map.entry("dev.ratelimit.web.servlet", List.of("dev.ratelimit", "dev.ratelimit.caller", "dev.ratelimit.policy", "dev.ratelimit.gate", "dev.ratelimit.web")),
-            Map.entry("dev.ratelimit.annotation", List.of("dev.ratelimit.setting", "dev.ratelimit", "dev.ratelimit.caller", "dev.ratelimit.policy", "dev.ratelimit.gate", "dev.ratelimit.web", "dev.ratelimit.web.servlet")),
-            Map.entry("dev.ratelimit.login", List.of("dev.ratelimit", "dev.ratelimit.algorithm", "dev.ratelimit.gate", "dev.ratelimit.web.servlet")),
-            Map.entry("dev.ratelimit.metrics", List.of("dev.ratelimit", "dev.ratelimit.engine", "dev.ratelimit.monitor", "dev.ratelimit.connection")),
-            Map.entry("dev.ratelimit.event", List.of("dev.ratelimit", "dev.ratelimit.engine", "dev.ratelimit.caller", "dev.ratelimit.admin", "dev.ratelimit.data")),
+            Map.entry(
+                    "dev.ratelimit.web",
+                    List.of("dev.ratelimit.setting", "dev.ratelimit", "dev.ratelimit.policy", "dev.ratelimit.gate")),
+            Map.entry(
+                    "dev.ratelimit.web.servlet",
+                    List.of(
+                            "dev.ratelimit",
+                            "dev.ratelimit.caller",
+                            "dev.ratelimit.policy",
+                            "dev.ratelimit.gate",
+                            "dev.ratelimit.web")),
+            Map.entry(
+                    "dev.ratelimit.annotation",
+                    List.of(
+                            "dev.ratelimit.setting",
+                            "dev.ratelimit",
+                            "dev.ratelimit.caller",
+                            "dev.ratelimit.policy",
+                            "dev.ratelimit.gate",
+                            "dev.ratelimit.web",
+                            "dev.ratelimit.web.servlet")),
+            Map.entry(
+                    "dev.ratelimit.login",
+                    List.of(
+                            "dev.ratelimit",
+                            "dev.ratelimit.algorithm",
+                            "dev.ratelimit.gate",
+                            "dev.ratelimit.web.servlet")),
+            Map.entry(
+                    "dev.ratelimit.metrics",
+                    List.of(
+                            "dev.ratelimit",
+                            "dev.ratelimit.engine",
+                            "dev.ratelimit.monitor",
+                            "dev.ratelimit.connection")),
+            Map.entry(
+                    "dev.ratelimit.event",
+                    List.of(
+                            "dev.ratelimit",
+                            "dev.ratelimit.engine",
+                            "dev.ratelimit.caller",
+                            "dev.ratelimit.admin",
+                            "dev.ratelimit.data")),
             Map.entry("dev.ratelimit.health", List.of("dev.ratelimit.engine", "dev.ratelimit.upkeep")),
-            Map.entry("dev.ratelimit.actuate", List.of("dev.ratelimit.setting", "dev.ratelimit.admin", "dev.ratelimit.audit", "dev.ratelimit.engine", "dev.ratelimit.monitor", "dev.ratelimit.operate", "dev.ratelimit.upkeep")),
+            Map.entry(
+                    "dev.ratelimit.actuate",
+                    List.of(
+                            "dev.ratelimit.setting",
+                            "dev.ratelimit.admin",
+                            "dev.ratelimit.audit",
+                            "dev.ratelimit.engine",
+                            "dev.ratelimit.monitor",
+                            "dev.ratelimit.operate",
+                            "dev.ratelimit.upkeep")),
             Map.entry("dev.ratelimit.connection", List.of("dev.ratelimit.store", "dev.ratelimit.store.jdbc")),
-            Map.entry("dev.ratelimit.database", List.of("dev.ratelimit.setting", "dev.ratelimit.store", "dev.ratelimit.store.jdbc", "dev.ratelimit.store.sqlite", "dev.ratelimit.store.postgresql", "dev.ratelimit.schema", "dev.ratelimit.audit", "dev.ratelimit.data", "dev.ratelimit.connection")),
-            Map.entry("dev.ratelimit.startup", List.of("dev.ratelimit.setting", "dev.ratelimit", "dev.ratelimit.engine", "dev.ratelimit.caller", "dev.ratelimit.policy", "dev.ratelimit.store", "dev.ratelimit.schema", "dev.ratelimit.annotation", "dev.ratelimit.login", "dev.ratelimit.connection")));
+            Map.entry(
+                    "dev.ratelimit.database",
+                    List.of(
+                            "dev.ratelimit.setting",
+                            "dev.ratelimit.store",
+                            "dev.ratelimit.store.jdbc",
+                            "dev.ratelimit.store.sqlite",
+                            "dev.ratelimit.store.postgresql",
+                            "dev.ratelimit.schema",
+                            "dev.ratelimit.audit",
+                            "dev.ratelimit.data",
+                            "dev.ratelimit.connection")),
+            Map.entry(
+                    "dev.ratelimit.startup",
+                    List.of(
+                            "dev.ratelimit.setting",
+                            "dev.ratelimit",
+                            "dev.ratelimit.engine",
+                            "dev.ratelimit.caller",
+                            "dev.ratelimit.policy",
+                            "dev.ratelimit.store",
+                            "dev.ratelimit.schema",
+                            "dev.ratelimit.annotation",
+                            "dev.ratelimit.login",
+                            "dev.ratelimit.connection")));
 
     @ArchTest
     static void everyPackageIsToldWhatItMayImport(JavaClasses classes) {

@@ -113,7 +113,7 @@ class EventsTest {
             assertThat(Duration.between(penalty.at(), penalty.until())).isEqualTo(Duration.ofMinutes(5));
 
             limiter.decide(mallory, "login");
-            context.getBean(RateLimitAdmin.class).penalties().clear(mallory, "login", "ops");
+            context.getBean(RateLimitAdmin.class).penalties().clear(mallory, "login", Change.by("ops"));
             assertThat(events.next(SubjectResetEvent.class).subject()).isEqualTo(mallory);
             assertThat(events.all)
                     .as("a request under a penalty is no violation")
@@ -145,13 +145,14 @@ class EventsTest {
                                 .isNull();
                     }
 
-                    admin.quotas().block("mallory", until, "abuse", "ops");
+                    admin.quotas()
+                            .block("mallory", Change.by("ops").because("abuse").until(until));
                     for (var instance : List.of(one, other)) {
                         assertThat(instance.getBean(Events.class).next(UserBlockedEvent.class))
                                 .isEqualTo(new UserBlockedEvent("mallory", until, "abuse"));
                     }
 
-                    admin.quotas().unblock("mallory", "ops");
+                    admin.quotas().unblock("mallory", Change.by("ops"));
                     for (var instance : List.of(one, other)) {
                         assertThat(instance.getBean(Events.class).next(UserUnblockedEvent.class))
                                 .isEqualTo(new UserUnblockedEvent("mallory"));
