@@ -9,10 +9,6 @@ import dev.ratelimit.database.StateDatabase;
 import dev.ratelimit.engine.EngineStatus;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.LimitStore;
-import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.Gauge;
-import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.binder.MeterBinder;
 import java.time.InstantSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
@@ -26,7 +22,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
 
@@ -110,27 +105,6 @@ public final class RateLimitAuditAutoConfiguration {
         private @Nullable EngineStatus status() {
             StoreRateLimiter found = limiter;
             return found == null ? null : found.status();
-        }
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass(MeterRegistry.class)
-    static class Meters {
-
-        @Bean
-        @ConditionalOnBean(RequestAudit.class)
-        MeterBinder rateLimitAuditMeters(RequestAudit audit) {
-            return registry -> {
-                FunctionCounter.builder("ratelimit.audit.dropped", audit, RequestAudit::dropped)
-                        .description("Allowed requests that are missing in the audit trail")
-                        .register(registry);
-                FunctionCounter.builder("ratelimit.audit.merged", audit, RequestAudit::merged)
-                        .description("Denials that the audit trail holds without their sender")
-                        .register(registry);
-                Gauge.builder("ratelimit.audit.waiting", audit, RequestAudit::waiting)
-                        .description("Rows of the audit trail that wait to be written")
-                        .register(registry);
-            };
         }
     }
 }

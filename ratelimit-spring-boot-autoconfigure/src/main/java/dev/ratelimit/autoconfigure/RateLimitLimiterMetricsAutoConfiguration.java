@@ -1,9 +1,11 @@
 package dev.ratelimit.autoconfigure;
 
+import dev.ratelimit.audit.RequestAudit;
 import dev.ratelimit.connection.AwaitedLimitStore;
 import dev.ratelimit.connection.PoolStatus;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.event.EventPublisher;
+import dev.ratelimit.metrics.AuditMeters;
 import dev.ratelimit.metrics.LimiterMeters;
 import dev.ratelimit.store.LimitStore;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -14,8 +16,13 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 
-/** Reports the state of the limiter to Micrometer: store, queue, caches and connections. */
-@AutoConfiguration(after = {RateLimitAutoConfiguration.class, RateLimitMetricsAutoConfiguration.class})
+/** Reports the state of the limiter to Micrometer: store, queue, caches, connections and audit trail. */
+@AutoConfiguration(
+        after = {
+            RateLimitAuditAutoConfiguration.class,
+            RateLimitAutoConfiguration.class,
+            RateLimitMetricsAutoConfiguration.class
+        })
 @ConditionalOnClass(MeterRegistry.class)
 @ConditionalOnBean({MeterRegistry.class, StoreRateLimiter.class})
 public final class RateLimitLimiterMetricsAutoConfiguration {
@@ -32,5 +39,12 @@ public final class RateLimitLimiterMetricsAutoConfiguration {
                     EventPublisher publisher = events.getIfAvailable();
                     return publisher == null ? 0 : publisher.dropped();
                 });
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    @ConditionalOnBean(RequestAudit.class)
+    AuditMeters rateLimitAuditMeters(RequestAudit audit) {
+        return new AuditMeters(audit);
     }
 }

@@ -74,6 +74,7 @@ class ArchitectureTest {
                     "dev.ratelimit.metrics",
                     List.of(
                             "dev.ratelimit",
+                            "dev.ratelimit.audit",
                             "dev.ratelimit.engine",
                             "dev.ratelimit.monitor",
                             "dev.ratelimit.connection")),
