@@ -50,7 +50,9 @@ public final class ChangeLog {
         USER("user"),
         API_KEY("api-key"),
         /** The counts and penalties of a subject. */
-        SUBJECT("subject");
+        SUBJECT("subject"),
+        /** The copy of an SQLite file. */
+        BACKUP("backup");
 
         private final String keyword;
 
@@ -72,8 +74,8 @@ public final class ChangeLog {
                     return kind;
                 }
             }
-            throw new IllegalArgumentException(
-                    "the kind of a change is '" + keyword + "'; write limit, rule, quota, user, api-key or subject");
+            throw new IllegalArgumentException("the kind of a change is '" + keyword
+                    + "'; write limit, rule, quota, user, api-key, subject or backup");
         }
     }
 
@@ -165,5 +167,11 @@ public final class ChangeLog {
         if (value != null) {
             values.put(name, value.toString());
         }
+    }
+
+    /** Logs that an operator has made a backup. */
+    public void backedUp(String file, Change change) {
+        change.requireNoExpiry("a backup");
+        storage.run(transaction -> transaction.log(new Target("back-up", Kind.BACKUP, file), change, null, null));
     }
 }

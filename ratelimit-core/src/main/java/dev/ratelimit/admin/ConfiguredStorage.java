@@ -119,6 +119,11 @@ public final class ConfiguredStorage implements PolicyStorage {
     }
 
     @Override
+    public void requireChangeable() {
+        throw unchangeable();
+    }
+
+    @Override
     public <T> T change(Function<Transaction, T> work) {
         throw unchangeable();
     }

@@ -92,6 +92,13 @@ public interface PolicyStorage extends Policies {
     boolean notePenalty(Subject subject, String limit, String metadata);
 
     /**
+     * Refuses before anything happens if nothing can be changed here.
+     *
+     * @throws IllegalStateException if so
+     */
+    default void requireChangeable() {}
+
+    /**
      * Runs a change in a transaction of its own, whatever transaction the caller is in.
      *
      * <ol>

@@ -42,6 +42,7 @@ final class Resets {
 
     boolean reset(Subject subject, String limit, String action, Change change) {
         change.requireNoExpiry("a reset");
+        storage.requireChangeable(); // a reset that cannot be logged must not happen
         List<Limit> limits = named(limit);
         LimitRequest request = LimitRequest.of(subject, limits.get(0));
         for (Limit other : limits.subList(1, limits.size())) {

@@ -237,6 +237,8 @@ public final class Steering {
                     "rate limits are not kept in an SQLite file, so there is nothing to copy here;"
                             + " back up PostgreSQL with its own tools");
         }
-        return backups.create();
+        List<Backups.Backup> made = backups.create();
+        made.forEach(backup -> admin.changes().backedUp(backup.name(), change));
+        return made;
     }
 }

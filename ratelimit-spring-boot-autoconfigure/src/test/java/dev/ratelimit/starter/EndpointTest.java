@@ -11,6 +11,7 @@ import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.KeyAdmin.IssuedKey;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.admin.RateLimitAdmin;
+import dev.ratelimit.audit.RequestAudit;
 import java.lang.management.ManagementFactory;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -398,7 +399,59 @@ class EndpointTest {
                     other.post("/actuator/ratelimit/everything", "application/json", because("\"action\": \"off\""));
             assertThat(refused.statusCode()).isEqualTo(409);
             assertThat(refused.body()).contains("set ratelimit.policy.store");
+
+            // A reset that cannot be logged does not happen.
+            Subject subject = Subject.user("mia");
+            RateLimiter limiter = other.bean(RateLimiter.class);
+            limiter.decide(subject, "api");
+            HttpResponse<String> reset = other.post(
+                    "/actuator/ratelimit/users/mia",
+                    "application/json",
+                    because("\"action\": \"reset\", \"limit\": \"api\""));
+            assertThat(reset.statusCode()).isEqualTo(409);
+            assertThat(limiter.peek(subject, "api").remaining()).isEqualTo(2);
         }
+    }
+
+    @Test
+    void backupIsLoggedWithItsReason() throws Exception {
+        try (RunningApplication other =
+                start("backed-up.db", EXPOSED[0], "ratelimit.backup.directory=" + folder.resolve("copies"))) {
+            HttpResponse<String> made = other.post(
+                    "/actuator/ratelimit/backups", "application/json", "{\"reason\": \"before the upgrade\"}");
+            assertThat(made.statusCode()).as(made.body()).isEqualTo(200);
+
+            String changes = other.get("/actuator/ratelimit/changes").body();
+            assertThat(changes).contains("back-up", "before the upgrade", "backed-up-audit");
+            assertThat(folder.resolve("copies").toFile().list()).hasSize(2);
+        }
+    }
+
+    @Test
+    void reportsCountRequests() throws Exception {
+        try (RunningApplication other = start("reports.db", EXPOSED[0])) {
+            for (int i = 0; i < 5; i++) {
+                other.get("/api/games");
+            }
+            other.bean(RequestAudit.class).flush();
+
+            assertThat(reported(other, "busiest")).contains("127.0.0.1", "\"limit\":\"api\"");
+            assertThat(JsonPath.<List<Integer>>read(reported(other, "rates"), "$..violations"))
+                    .containsExactly(2);
+            assertThat(JsonPath.<List<Double>>read(reported(other, "rates"), "$..percent"))
+                    .containsExactly(40.0);
+            assertThat(JsonPath.<List<Integer>>read(reported(other, "violations"), "$..violations[*].violations"))
+                    .containsExactly(2);
+            assertThat(reported(other, "audit")).contains("throttled");
+            assertThat(reported(other, "timeline/api")).contains("allowed");
+            assertThat(reported(other, "denied")).contains("127.0.0.1");
+        }
+    }
+
+    private static String reported(RunningApplication application, String section) throws Exception {
+        HttpResponse<String> answer = application.get("/actuator/ratelimit/" + section);
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        return answer.body();
     }
 
     @Test

@@ -176,7 +176,7 @@ CREATE TABLE ratelimit.rate_limit_admin_logs (
     changed_at   bigint NOT NULL DEFAULT floor(extract(epoch FROM clock_timestamp()) * 1000000),
     changed_by   text   NOT NULL DEFAULT current_user CHECK (changed_by <> ''),
     action       text   NOT NULL,
-    kind         text   NOT NULL CHECK (kind IN ('limit', 'rule', 'quota', 'user', 'api-key', 'subject')),
+    kind         text   NOT NULL CHECK (kind IN ('limit', 'rule', 'quota', 'user', 'api-key', 'subject', 'backup')),
     name         text   NOT NULL,
     reason       text,
     expires_at   bigint NOT NULL DEFAULT 0,
@@ -185,7 +185,7 @@ CREATE TABLE ratelimit.rate_limit_admin_logs (
 );
 
 COMMENT ON TABLE ratelimit.rate_limit_admin_logs IS 'Changes by operators, each written in the transaction of the change; rows are only ever added';
-COMMENT ON COLUMN ratelimit.rate_limit_admin_logs.action IS 'set, remove, roll-back, switch-off, switch-on, block, unblock, create, revoke, reset, clear-penalty or note';
+COMMENT ON COLUMN ratelimit.rate_limit_admin_logs.action IS 'set, remove, roll-back, switch-off, switch-on, block, unblock, create, revoke, reset, clear-penalty, note or back-up';
 COMMENT ON COLUMN ratelimit.rate_limit_admin_logs.name IS 'of the limit, the rule or the user; the id of the API key; the subject';
 COMMENT ON COLUMN ratelimit.rate_limit_admin_logs.expires_at IS 'when the change ends by itself';
 COMMENT ON COLUMN ratelimit.rate_limit_admin_logs.state_before IS 'a JSON object; NULL if there was nothing';
