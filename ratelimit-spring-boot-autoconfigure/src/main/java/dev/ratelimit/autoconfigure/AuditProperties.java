@@ -3,6 +3,7 @@ package dev.ratelimit.autoconfigure;
 import dev.ratelimit.audit.AuditEntry.Origin;
 import dev.ratelimit.audit.AuditMode;
 import dev.ratelimit.audit.AuditSettings;
+import dev.ratelimit.audit.retention.RetentionSettings;
 import dev.ratelimit.setting.InvalidPropertyException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -23,6 +24,11 @@ import org.springframework.core.env.Environment;
  * @param busiestSubjects how many subjects get totals of their own in a minute though they were not denied
  * @param interval the time between two writes
  * @param sqlitePath the SQLite file of the audit trail; by default beside that of the counts
+ * @param keep how long the audit trail is kept in the database; a month is dropped when its end is that long ago
+ * @param keepMinutes how long totals per minute are kept
+ * @param keepHours how long totals per hour are kept
+ * @param keepDays how long totals per day are kept
+ * @param archive where the audit trail goes when it is dropped from the database
  */
 record AuditProperties(
         @DefaultValue("denied") AuditMode mode,
@@ -33,7 +39,22 @@ record AuditProperties(
         @DefaultValue("10000") int capacity,
         @DefaultValue("100") int busiestSubjects,
         @DefaultValue("1s") Duration interval,
-        @Nullable String sqlitePath) {
+        @Nullable String sqlitePath,
+        @DefaultValue("90d") Duration keep,
+        @DefaultValue("31d") Duration keepMinutes,
+        @DefaultValue("400d") Duration keepHours,
+        @DefaultValue("2557d") Duration keepDays,
+        @DefaultValue Archive archive) {
+
+    /**
+     * Archives of the audit trail.
+     *
+     * @param location a folder, or a URI of a java.nio file system; needs the module ratelimit-archive
+     * @param keep how long archives are kept
+     */
+    record Archive(
+            @Nullable String location,
+            @DefaultValue("2557d") Duration keep) {}
 
     private static final String PREFIX = "ratelimit.audit.";
     private static final int LONGEST_SERVER = 100;
@@ -47,6 +68,19 @@ record AuditProperties(
                 PREFIX,
                 () -> new AuditSettings(
                         mode, totals, sampleRate, new Origin(server, region), capacity, busiestSubjects, interval));
+    }
+
+    RetentionSettings retention() {
+        return InvalidPropertyException.under(
+                PREFIX, () -> new RetentionSettings(keep, keepMinutes, keepHours, keepDays, archive.keep()));
+    }
+
+    /** Archives are asked for, but nothing can write them. */
+    InvalidPropertyException archivesMissing() {
+        return new InvalidPropertyException(
+                PREFIX + "archive.location",
+                archive.location(),
+                "add the dependency dev.ratelimit:ratelimit-archive, which writes archives, or remove the property");
     }
 
     private static void requireShort(String property, String value, int longest) {

@@ -3,12 +3,15 @@ package dev.ratelimit.autoconfigure;
 import dev.ratelimit.audit.CacheUse;
 import dev.ratelimit.audit.Reports;
 import dev.ratelimit.audit.RequestAudit;
+import dev.ratelimit.audit.retention.AuditArchive;
+import dev.ratelimit.audit.retention.Retention;
 import dev.ratelimit.database.AuditConnections;
 import dev.ratelimit.database.DatabaseChoice;
 import dev.ratelimit.database.StateDatabase;
 import dev.ratelimit.engine.EngineStatus;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.LimitStore;
+import java.time.Duration;
 import java.time.InstantSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
@@ -22,6 +25,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
 
@@ -31,6 +35,8 @@ import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
 @ConditionalOnProperty(name = "ratelimit.enabled", matchIfMissing = true)
 @Conditional(OnDatabase.class)
 public final class RateLimitAuditAutoConfiguration {
+
+    private static final Duration RETENTION_EVERY = Duration.ofHours(1);
 
     /**
      * @param migrated its schema is up to date
@@ -57,6 +63,28 @@ public final class RateLimitAuditAutoConfiguration {
                 properties.audit().settings(environment),
                 clocks.getIfAvailable(InstantSource::system),
                 caches);
+    }
+
+    /** Also where nothing new is written: old rows must end. */
+    @Bean
+    @ConditionalOnMissingBean
+    @Lazy(false)
+    Retention rateLimitRetention(
+            AuditConnections connections,
+            RateLimitProperties properties,
+            ObjectProvider<AuditArchive> archives,
+            @Qualifier(RateLimitClocks.BEAN) ObjectProvider<InstantSource> clocks) {
+        AuditProperties audit = properties.audit();
+        AuditArchive archive = archives.getIfAvailable();
+        if (archive == null && audit.archive().location() != null) {
+            throw audit.archivesMissing();
+        }
+        return new Retention(
+                        connections.retention(),
+                        audit.retention(),
+                        archive,
+                        clocks.getIfAvailable(InstantSource::system))
+                .every(RETENTION_EVERY);
     }
 
     @Bean

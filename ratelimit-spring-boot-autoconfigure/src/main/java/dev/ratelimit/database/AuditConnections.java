@@ -1,6 +1,7 @@
 package dev.ratelimit.database;
 
 import dev.ratelimit.audit.AuditDatabase;
+import dev.ratelimit.audit.retention.RetentionDatabase;
 import dev.ratelimit.connection.LaterConnections;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.sqlite.SqliteFile;
@@ -13,16 +14,21 @@ import org.jspecify.annotations.Nullable;
  */
 public final class AuditConnections implements AutoCloseable {
 
-    /** One to write, one to read. */
-    private static final int MOST = 2;
+    /** One to write, one to read, and one to drop old months. */
+    private static final int MOST = 3;
 
     private final AuditDatabase database;
+    private final RetentionDatabase retention;
     private final @Nullable SqliteFile file;
     private final @Nullable LaterConnections connections;
 
     private AuditConnections(
-            AuditDatabase database, @Nullable SqliteFile file, @Nullable LaterConnections connections) {
+            AuditDatabase database,
+            RetentionDatabase retention,
+            @Nullable SqliteFile file,
+            @Nullable LaterConnections connections) {
         this.database = database;
+        this.retention = retention;
         this.file = file;
         this.connections = connections;
     }
@@ -43,12 +49,13 @@ public final class AuditConnections implements AutoCloseable {
             } else {
                 Schema.requireAudit(file);
             }
-            return new AuditConnections(AuditDatabase.sqlite(file), file, null);
+            return new AuditConnections(AuditDatabase.sqlite(file), RetentionDatabase.sqlite(file), file, null);
         }
         if (beside instanceof PostgresDatabase postgres) {
             LaterConnections later = new LaterConnections(() -> postgres.open("ratelimit-audit", 0, MOST));
+            String schema = postgres.settings().schema();
             return new AuditConnections(
-                    AuditDatabase.postgres(later, postgres.settings().schema()), null, later);
+                    AuditDatabase.postgres(later, schema), RetentionDatabase.postgres(later, schema), null, later);
         }
         throw new IllegalStateException("the audit trail is not kept in memory");
     }
@@ -62,6 +69,11 @@ public final class AuditConnections implements AutoCloseable {
 
     public AuditDatabase database() {
         return database;
+    }
+
+    /** The same tables, to drop old months. */
+    public RetentionDatabase retention() {
+        return retention;
     }
 
     /** The SQLite file; {@code null} if the audit trail is in PostgreSQL. */

@@ -108,6 +108,7 @@ class ArchitectureTest {
                             "dev.ratelimit.store.postgresql",
                             "dev.ratelimit.schema",
                             "dev.ratelimit.audit",
+                            "dev.ratelimit.audit.retention",
                             "dev.ratelimit.data",
                             "dev.ratelimit.connection")),
             Map.entry(

@@ -8,6 +8,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
 import dev.ratelimit.admin.RateLimitAdmin;
+import dev.ratelimit.audit.retention.RetainedRows;
+import dev.ratelimit.audit.retention.Retention;
+import dev.ratelimit.audit.retention.RetentionPlan;
+import dev.ratelimit.audit.retention.RetentionReport;
+import dev.ratelimit.autoconfigure.RateLimitAuditAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitPolicyAutoConfiguration;
 import dev.ratelimit.testing.postgres.TestPostgres;
@@ -30,8 +35,10 @@ class PostgresRightsTest {
             "ratelimit.store.postgresql.url=" + TestPostgres.instance().jdbcUrl();
 
     private static ConfigurableApplicationContext start(List<String> settings) {
-        SpringApplication application =
-                new SpringApplication(RateLimitAutoConfiguration.class, RateLimitPolicyAutoConfiguration.class);
+        SpringApplication application = new SpringApplication(
+                RateLimitAutoConfiguration.class,
+                RateLimitPolicyAutoConfiguration.class,
+                RateLimitAuditAutoConfiguration.class);
         application.setWebApplicationType(WebApplicationType.NONE);
         List<String> arguments = new ArrayList<>(List.of(
                 "--spring.main.banner-mode=off",
@@ -70,6 +77,24 @@ class PostgresRightsTest {
 
             assertThat(context.getBean(Upkeep.class).run()).isEqualTo(new Upkeep.Report(1, 1, true));
         }
+    }
+
+    /** It may neither create nor drop a table itself. */
+    @Test
+    void documentedGrantsSufficeToDropMonthsOfTheAuditTrail() {
+        RestrictedRole role = RestrictedRole.create().withTables().withGrants();
+        execute("SELECT " + role.schema() + ".rate_limit_make_partitions('2001-02-03')");
+        try (ConfigurableApplicationContext context = start(role.settings("ratelimit.store.migrate=false"))) {
+            RetentionReport report = context.getBean(Retention.class).run();
+
+            assertThat(report.failures()).isEmpty();
+            assertThat(report.dropped())
+                    .extracting(RetentionPlan.Drop::rows)
+                    .containsExactly(RetainedRows.AUDIT, RetainedRows.MINUTES, RetainedRows.HOURS);
+        }
+        assertThat(query("SELECT tablename FROM pg_tables WHERE schemaname = '" + role.schema()
+                        + "' AND tablename LIKE '%2001_02'"))
+                .isEmpty();
     }
 
     /** A role that may only create schemas makes its own. */
