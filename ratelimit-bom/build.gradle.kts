@@ -9,5 +9,6 @@ dependencies {
         api(project(":ratelimit-spring-boot-starter"))
         api(project(":ratelimit-test"))
         api(project(":ratelimit-dashboard"))
+        api(project(":ratelimit-archive"))
     }
 }

@@ -1,0 +1,103 @@
+package dev.ratelimit.archive;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.audit.retention.AuditArchive;
+import dev.ratelimit.audit.retention.Retention;
+import dev.ratelimit.autoconfigure.RateLimitAuditAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** What an application with this module says when it starts. */
+@ExtendWith(OutputCaptureExtension.class)
+class ArchiveConfigurationTest {
+
+    @TempDir
+    Path folder;
+
+    private ApplicationContextRunner application(Class<?>... more) {
+        return new ApplicationContextRunner()
+                .withConfiguration(
+                        AutoConfigurations.of(RateLimitAutoConfiguration.class, RateLimitAuditAutoConfiguration.class))
+                .withConfiguration(AutoConfigurations.of(more))
+                .withPropertyValues("ratelimit.store.sqlite.path=" + folder.resolve("limits.db"));
+    }
+
+    private ApplicationContextRunner withModule() {
+        return application(RateLimitArchiveAutoConfiguration.class);
+    }
+
+    private String location() {
+        return "ratelimit.audit.archive.location=" + folder.resolve("archive");
+    }
+
+    @Test
+    void archivesAreWrittenToTheLocation(CapturedOutput output) {
+        withModule().withPropertyValues(location()).run(context -> {
+            assertThat(context).hasSingleBean(Retention.class);
+            assertThat(context.getBean(AuditArchive.class)).isInstanceOf(ParquetArchive.class);
+            assertThat(context.getBean(Retention.class).plan().isEmpty()).isTrue();
+            assertThat(output).contains("Archiving the audit trail in " + folder.resolve("archive"));
+        });
+    }
+
+    @Test
+    void moduleWithoutALocationSaysSo(CapturedOutput output) {
+        withModule().run(context -> {
+            assertThat(context).hasNotFailed().doesNotHaveBean(AuditArchive.class);
+            assertThat(output)
+                    .contains("ratelimit-archive archives nothing, since ratelimit.audit.archive.location is not set");
+        });
+    }
+
+    @Test
+    void locationWithoutTheModuleIsRefused() {
+        application()
+                .withPropertyValues(location())
+                .run(context -> assertThat(context.getStartupFailure())
+                        .rootCause()
+                        .hasMessageContaining("ratelimit.audit.archive.location")
+                        .hasMessageContaining("add the dependency dev.ratelimit:ratelimit-archive"));
+    }
+
+    @Test
+    void locationWithoutADatabaseSaysSo(CapturedOutput output) {
+        withModule()
+                .withPropertyValues(location(), "ratelimit.store.type=memory")
+                .run(context -> assertThat(output).contains("Archiving nothing in " + folder.resolve("archive")));
+    }
+
+    @Test
+    void locationThatCannotBeUsedIsNamedWithItsRemedy() throws Exception {
+        Path file = Files.writeString(folder.resolve("file"), "x");
+        assertThatStartIsRefused(file.toString(), "name a folder: this is a file");
+        assertThatStartIsRefused("nothing://bucket/audit", "add a library with a java.nio.file provider");
+        assertThatStartIsRefused(" ", "name a folder, such as");
+    }
+
+    private void assertThatStartIsRefused(String location, String advice) {
+        withModule()
+                .withPropertyValues("ratelimit.audit.archive.location=" + location)
+                .run(context -> assertThat(context.getStartupFailure())
+                        .rootCause()
+                        .hasMessageContaining("ratelimit.audit.archive.location")
+                        .hasMessageContaining(advice));
+    }
+
+    @Test
+    void archivesThatEndBeforeTheRowsAreRefused() {
+        withModule()
+                .withPropertyValues(location(), "ratelimit.audit.archive.keep=30d")
+                .run(context -> assertThat(context.getStartupFailure())
+                        .hasStackTraceContaining(
+                                "ratelimit.audit.archive.keep is '30d'; write a longer time than keep (90d)"));
+    }
+}

@@ -1,0 +1,48 @@
+package dev.ratelimit.archive;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.audit.retention.AuditRow;
+import dev.ratelimit.audit.retention.AuditRows;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.YearMonth;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The code of docs/how-to/archive.md. */
+class ReadingTest {
+
+    @TempDir
+    Path folder;
+
+    // region read
+    static long requestsOf(Path archives, YearMonth month, String user) {
+        long requests = 0;
+        try (AuditRows rows = ParquetArchive.at(archives).read(month)) {
+            while (rows.hasNext()) {
+                AuditRow row = rows.next();
+                if (user.equals(row.userId())) {
+                    requests += row.requests();
+                }
+            }
+        }
+        return requests;
+    }
+    // endregion
+
+    @Test
+    void requestsOfAUserAreCounted() {
+        TestTrail trail = TestTrail.create(TestTrail.Kind.SQLITE, folder);
+        AuditRow one = TestTrail.row(Instant.parse("2025-12-17T12:00:00Z"), 0);
+        AuditRow other = TestTrail.row(Instant.parse("2025-12-17T12:00:00Z"), 2);
+        trail.add(List.of(one, other));
+        Instant later = Instant.parse("2026-04-02T00:00:00Z");
+        trail.retention(ParquetArchive.at(folder.resolve("archive")), () -> later)
+                .run();
+
+        assertThat(requestsOf(folder.resolve("archive"), YearMonth.of(2025, 12), one.userId()))
+                .isEqualTo(one.requests());
+    }
+}
