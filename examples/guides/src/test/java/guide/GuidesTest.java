@@ -77,8 +77,9 @@ class GuidesTest {
         nightly.write();
 
         assertThat(backups.list())
-                .singleElement()
-                .satisfies(backup -> assertThat(backup.name()).startsWith("guides-"));
+                .hasSize(2)
+                .allSatisfy(backup -> assertThat(backup.name()).startsWith("guides-"))
+                .anySatisfy(backup -> assertThat(backup.name()).startsWith("guides-audit-"));
     }
 
     @Test

@@ -37,7 +37,9 @@ class ReplaceableBeansTest {
     /** Beans that do not, and why. */
     private static final Map<String, String> REASONS = Map.of(
             "rateLimitDatabaseChoice", "tells what ratelimit.store and the DataSource say; these are changed",
-            "rateLimitPolicyConnections", "belongs to rateLimitPolicies; that is replaced");
+            "rateLimitPolicyConnections", "belongs to rateLimitPolicies; that is replaced",
+            "rateLimitAuditConnections", "belongs to rateLimitAudit and rateLimitRetention; these are replaced",
+            "rateLimitCacheUse", "belongs to rateLimitAudit; that is replaced");
 
     /** Beans that are there instead of others. */
     private static final Set<String> INSTEAD =
@@ -86,7 +88,8 @@ class ReplaceableBeansTest {
         }
         Object own = mock(type, RETURNS_DEEP_STUBS);
 
-        boolean stored = method.getDeclaringClass().getSimpleName().equals("StoredConfiguration");
+        String place = method.getDeclaringClass().getSimpleName();
+        boolean stored = place.equals("StoredConfiguration") || place.contains("Audit");
         boolean keys = method.getName().contains("ApiKey");
         application(stored || keys)
                 .withPropertyValues("ratelimit.api-keys.enabled=" + keys)
@@ -125,6 +128,7 @@ class ReplaceableBeansTest {
                 .withBean(ObservationRegistry.class, ObservationRegistry::create)
                 .withBean(ObservationTextPublisher.class, () -> new ObservationTextPublisher(text -> {}))
                 .withPropertyValues(
+                        "management.endpoints.web.exposure.include=ratelimit",
                         "ratelimit.store.type=" + (stored ? "sqlite" : "memory"),
                         "ratelimit.store.sqlite.path=" + directory.resolve("ratelimit.db"),
                         "ratelimit.api-keys.enabled=" + stored,
