@@ -131,7 +131,7 @@ class ArchitectureTest {
                             "org.springframework.http.server",
                             "org.springframework.web.util.pattern")),
             Map.entry(ADMIN, List.of(SETTING, ROOT, ALGORITHM, CALLER, POLICY, GATE, LOGGING)),
-            Map.entry(OPERATE, List.of(SETTING, ROOT, AUDIT, CALLER, POLICY, GATE, ADMIN, SQLITE)),
+            Map.entry(OPERATE, List.of(SETTING, ROOT, AUDIT, CALLER, POLICY, GATE, ADMIN, SQLITE, LOGGING)),
             Map.entry(
                     DATA,
                     List.of(

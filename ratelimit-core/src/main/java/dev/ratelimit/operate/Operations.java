@@ -15,6 +15,8 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Everything that an operator can see and do, for adapters such as the endpoint and the dashboard. Reads never charge a limit,
@@ -25,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  * {@link IllegalStateException}. If a database fails, so does the call, with Spring's {@code DataAccessException}.
  */
 public final class Operations {
+
+    private static final Logger log = LoggerFactory.getLogger(Operations.class);
 
     /** The largest number of rows that one call returns. */
     public static final int MOST = SubjectAdmin.MOST;
@@ -41,7 +45,7 @@ public final class Operations {
     private final SubjectViews subjects;
 
     /**
-     * @param reports {@code null} if nothing is audited
+     * @param reports {@code null} if there is no database for them
      * @param backups {@code null} if there is nothing to copy
      * @param status reads the state of this instance
      * @param clock gives the time for reports
@@ -105,7 +109,7 @@ public final class Operations {
         return admin.problems();
     }
 
-    /** Whether requests are audited, so that there are reports. */
+    /** Whether there is a database that reports are made from. */
     public boolean hasReports() {
         return reports != null;
     }
@@ -119,7 +123,17 @@ public final class Operations {
 
     /** All limits in force, by name. */
     public List<LimitView> limits() {
-        return limits.limits(reports == null ? List.of() : reports.violationRates(since(RECENTLY)));
+        return limits.limits(recentRates());
+    }
+
+    /** Without a database there are no figures, but limits are in memory, and an operator needs them most then. */
+    private List<Reports.ViolationRate> recentRates() {
+        try {
+            return reports == null ? List.of() : reports.violationRates(since(RECENTLY));
+        } catch (RuntimeException e) {
+            log.debug("Listing limits without figures, since the reports cannot be read", e);
+            return List.of();
+        }
     }
 
     /** The limit of that name that is in force, or {@code null}. */
@@ -297,7 +311,8 @@ public final class Operations {
     private Reports reports() {
         if (reports == null) {
             throw new UnavailableException(
-                    "there are no reports, because requests are not audited; set ratelimit.audit.mode to denied or all");
+                    "there are no reports, because rate limits are not kept in a database; set ratelimit.store.type to sqlite or"
+                            + " postgresql");
         }
         return reports;
     }

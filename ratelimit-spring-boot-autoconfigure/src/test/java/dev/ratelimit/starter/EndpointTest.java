@@ -23,6 +23,7 @@ import java.util.Arrays;
 import java.util.List;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -424,6 +425,19 @@ class EndpointTest {
             String changes = other.get("/actuator/ratelimit/changes").body();
             assertThat(changes).contains("back-up", "before the upgrade", "backed-up-audit");
             assertThat(folder.resolve("copies").toFile().list()).hasSize(2);
+        }
+    }
+
+    @Test
+    void overviewListsWarnings() throws Exception {
+        try (RunningApplication other = start("warned.db", EXPOSED[0], "ratelimit.monitoring.warnings.offenders=1")) {
+            assertThat(reported(other, "")).contains("\"warnings\":[]");
+            for (int i = 0; i < 5; i++) {
+                other.get("/api/games");
+            }
+            Awaitility.await()
+                    .untilAsserted(() -> assertThat(reported(other, ""))
+                            .contains("many-offenders", "Limit api denied about 1 different subjects"));
         }
     }
 
