@@ -483,7 +483,7 @@ abstract class OperationsContract extends DataContract {
         assertThat(operations.limits()).extracting(LimitView::lastHour).containsOnlyNulls();
         assertThatThrownBy(() -> operations.busiest(ofHours(1), 20))
                 .isInstanceOf(UnavailableException.class)
-                .hasMessageContaining("ratelimit.audit.mode");
+                .hasMessageContaining("ratelimit.store.type");
         assertThatThrownBy(() -> steering.backUp())
                 .isInstanceOf(UnavailableException.class)
                 .hasMessageContaining("nothing to copy");

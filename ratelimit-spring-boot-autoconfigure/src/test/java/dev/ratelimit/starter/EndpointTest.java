@@ -463,7 +463,7 @@ class EndpointTest {
     }
 
     private static String reported(RunningApplication application, String section) throws Exception {
-        HttpResponse<String> answer = application.get("/actuator/ratelimit/" + section);
+        HttpResponse<String> answer = application.get("/actuator/ratelimit" + (section.isEmpty() ? "" : "/" + section));
         assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
         return answer.body();
     }
