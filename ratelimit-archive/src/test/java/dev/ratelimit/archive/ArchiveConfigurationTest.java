@@ -16,7 +16,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** What an application with this module says when it starts. */
+/** The messages of an application with this module at startup. */
 @ExtendWith(OutputCaptureExtension.class)
 class ArchiveConfigurationTest {
 

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** Who gets into the dashboard, and what protects it from everybody else. The rule of this shop lets one request pass, ever. */
+/** Access to the dashboard, and its protection from everybody else. The rule of this shop lets one request pass, ever. */
 class AccessTest {
 
     private static final Map<String, String> ONE_REQUEST = Map.of(

@@ -131,7 +131,7 @@ class MetersTest {
             for (int i = 0; i < 5; i++) {
                 context.getBean(RateLimiter.class).decide(Subject.user("user" + i), "ten");
             }
-            assertThat(meters.getMeters()).as("one more, whoever asks").hasSize(before + 1);
+            assertThat(meters.getMeters()).as("one more for any caller").hasSize(before + 1);
             assertThat(context.getBeansOfType(MeterBinder.class)).hasSize(2);
         });
     }
