@@ -90,7 +90,6 @@ class ArchitectureTest {
                     List.of(
                             SETTING,
                             ROOT,
-                            JDBC,
                             SQLITE,
                             POSTGRESQL,
                             LOGGING,
@@ -102,6 +101,7 @@ class ArchitectureTest {
                     RETENTION,
                     List.of(
                             SETTING,
+                            AUDIT,
                             SQLITE,
                             POSTGRESQL,
                             LOGGING,

@@ -1,6 +1,5 @@
 package dev.ratelimit.audit;
 
-import dev.ratelimit.store.jdbc.DatabaseProduct;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import java.time.Duration;
@@ -25,10 +24,12 @@ public abstract sealed class AuditDatabase permits PostgresAuditDatabase, Sqlite
     private static final Duration LONGEST_QUERY = Duration.ofSeconds(30);
     private static final Duration WAIT_FOR_A_WRITER = Duration.ofSeconds(10);
 
+    private final AuditSql sql;
     private final NamedParameterJdbcTemplate jdbc;
     private final TransactionTemplate transactions;
 
-    AuditDatabase(DataSource dataSource) {
+    AuditDatabase(DataSource dataSource, AuditSql sql) {
+        this.sql = sql;
         // Transactions are bound to threads by their data source: ours never meet those of the application.
         DataSource own = new DelegatingDataSource(dataSource);
         this.jdbc = new NamedParameterJdbcTemplate(own);
@@ -63,14 +64,17 @@ public abstract sealed class AuditDatabase permits PostgresAuditDatabase, Sqlite
     /** Makes sure that rows of that month can be added. */
     abstract void prepare(YearMonth month);
 
-    /** The name of a table in a statement. */
-    abstract String table(String name);
+    final String table(String name) {
+        return sql.table(name);
+    }
 
-    /** An expression for the moment of a parameter in microseconds. */
-    abstract String moment(String parameter);
+    final String moment(String parameter) {
+        return sql.moment(parameter);
+    }
 
-    /** An expression for the microseconds of a column with a moment. */
-    abstract String micros(String column);
+    final String micros(String column) {
+        return sql.micros(column);
+    }
 
     /**
      * Runs in a transaction, unless another instance is doing the same.
@@ -82,7 +86,4 @@ public abstract sealed class AuditDatabase permits PostgresAuditDatabase, Sqlite
     final <T> T inTransaction(Supplier<T> work) {
         return transactions.execute(status -> work.get());
     }
-
-    /** Which database it is. */
-    abstract DatabaseProduct product();
 }

@@ -1,6 +1,5 @@
 package dev.ratelimit.audit;
 
-import dev.ratelimit.store.jdbc.DatabaseProduct;
 import dev.ratelimit.support.Micros;
 import java.sql.Array;
 import java.sql.Connection;
@@ -67,7 +66,7 @@ final class PostgresAuditDatabase extends AuditDatabase {
     private final String setTotals;
 
     PostgresAuditDatabase(DataSource dataSource, String schema) {
-        super(dataSource);
+        super(dataSource, AuditSql.postgres(schema));
         this.schema = schema;
         this.add = ADD.formatted(table(ENTRIES));
         this.setTotals = SET_TOTALS.formatted(table(TOTALS));
@@ -137,21 +136,6 @@ final class PostgresAuditDatabase extends AuditDatabase {
     }
 
     @Override
-    String table(String name) {
-        return "\"" + schema + "\"." + name;
-    }
-
-    @Override
-    String moment(String parameter) {
-        return "(timestamptz 'epoch' + " + parameter + " * interval '1 microsecond')";
-    }
-
-    @Override
-    String micros(String column) {
-        return "CAST(extract(epoch FROM " + column + ") * 1000000 AS bigint)";
-    }
-
-    @Override
     boolean runAlone(String what, Runnable work) {
         return inTransaction(() -> {
             boolean free = Boolean.TRUE.equals(jdbc().queryForObject(
@@ -163,10 +147,5 @@ final class PostgresAuditDatabase extends AuditDatabase {
             }
             return free;
         });
-    }
-
-    @Override
-    DatabaseProduct product() {
-        return DatabaseProduct.POSTGRESQL;
     }
 }

@@ -1,6 +1,5 @@
 package dev.ratelimit.audit;
 
-import dev.ratelimit.store.jdbc.DatabaseProduct;
 import java.time.YearMonth;
 import java.util.List;
 import javax.sql.DataSource;
@@ -28,7 +27,7 @@ final class SqliteAuditDatabase extends AuditDatabase {
             """;
 
     SqliteAuditDatabase(DataSource dataSource) {
-        super(dataSource);
+        super(dataSource, AuditSql.sqlite());
     }
 
     @Override
@@ -49,21 +48,6 @@ final class SqliteAuditDatabase extends AuditDatabase {
     }
 
     @Override
-    String table(String name) {
-        return name;
-    }
-
-    @Override
-    String moment(String parameter) {
-        return parameter;
-    }
-
-    @Override
-    String micros(String column) {
-        return column;
-    }
-
-    @Override
     boolean runAlone(String what, Runnable work) {
         return inTransaction(() -> {
             // The first statement writes: it waits for other writers, and the next ones read their work.
@@ -71,10 +55,5 @@ final class SqliteAuditDatabase extends AuditDatabase {
             work.run();
             return true;
         });
-    }
-
-    @Override
-    DatabaseProduct product() {
-        return DatabaseProduct.SQLITE;
     }
 }

@@ -1,5 +1,6 @@
 package dev.ratelimit.audit.retention;
 
+import dev.ratelimit.audit.AuditSql;
 import java.time.YearMonth;
 import java.util.HashMap;
 import java.util.List;
@@ -48,7 +49,7 @@ final class PostgresRetentionDatabase extends RetentionDatabase {
     private final String schema;
 
     PostgresRetentionDatabase(DataSource dataSource, String schema) {
-        super(dataSource);
+        super(dataSource, AuditSql.postgres(schema));
         this.schema = schema;
     }
 
@@ -103,30 +104,5 @@ final class PostgresRetentionDatabase extends RetentionDatabase {
         values.put("rows", rows);
         return Boolean.TRUE.equals(
                 jdbc().queryForObject(DROP.formatted(table("rate_limit_drop_partition")), values, Boolean.class));
-    }
-
-    @Override
-    String table(String name) {
-        return "\"" + schema + "\"." + name;
-    }
-
-    @Override
-    String moment(String parameter) {
-        return "(timestamptz 'epoch' + " + parameter + " * interval '1 microsecond')";
-    }
-
-    @Override
-    String micros(String column) {
-        return "CAST(extract(epoch FROM " + column + ") * 1000000 AS bigint)";
-    }
-
-    @Override
-    String id(String parameter) {
-        return "CAST(" + parameter + " AS uuid)";
-    }
-
-    @Override
-    String month(String column) {
-        return "to_char(" + column + " AT TIME ZONE 'UTC', 'YYYY-MM')";
     }
 }

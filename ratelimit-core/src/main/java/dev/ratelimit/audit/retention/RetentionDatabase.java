@@ -1,5 +1,6 @@
 package dev.ratelimit.audit.retention;
 
+import dev.ratelimit.audit.AuditSql;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.support.Micros;
@@ -28,10 +29,12 @@ public abstract sealed class RetentionDatabase permits PostgresRetentionDatabase
             SELECT count(*) FROM %s WHERE %s >= %s AND %2$s < %s%s
             """;
 
+    private final AuditSql dialect;
     private final NamedParameterJdbcTemplate jdbc;
     private final TransactionTemplate transactions;
 
-    RetentionDatabase(DataSource dataSource) {
+    RetentionDatabase(DataSource dataSource, AuditSql dialect) {
+        this.dialect = dialect;
         // Transactions are bound to threads by their data source: ours never meet those of the application.
         DataSource own = new DelegatingDataSource(dataSource);
         this.jdbc = new NamedParameterJdbcTemplate(own);
@@ -77,20 +80,25 @@ public abstract sealed class RetentionDatabase permits PostgresRetentionDatabase
      */
     abstract boolean dropArchived(YearMonth month, long found, AuditRows.Source archived);
 
-    /** The name of a table in a statement. */
-    abstract String table(String name);
+    final String table(String name) {
+        return dialect.table(name);
+    }
 
-    /** An expression for the moment of a parameter in microseconds. */
-    abstract String moment(String parameter);
+    final String moment(String parameter) {
+        return dialect.moment(parameter);
+    }
 
-    /** An expression for the microseconds of a column with a moment. */
-    abstract String micros(String column);
+    final String micros(String column) {
+        return dialect.micros(column);
+    }
 
-    /** An expression for the id of a parameter. */
-    abstract String id(String parameter);
+    final String id(String parameter) {
+        return dialect.id(parameter);
+    }
 
-    /** An expression for the month of a column with a moment, such as {@code 2026-11}. */
-    abstract String month(String column);
+    final String month(String column) {
+        return dialect.month(column);
+    }
 
     final long count(RetainedRows rows, YearMonth month) {
         String sql = COUNT.formatted(

@@ -1,5 +1,6 @@
 package dev.ratelimit.audit.retention;
 
+import dev.ratelimit.audit.AuditSql;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.support.Micros;
 import java.time.Duration;
@@ -37,7 +38,7 @@ final class SqliteRetentionDatabase extends RetentionDatabase {
     private final SqliteFile file;
 
     SqliteRetentionDatabase(SqliteFile file) {
-        super(file.busyTimeout(WAIT_FOR_A_WRITER).dataSource());
+        super(file.busyTimeout(WAIT_FOR_A_WRITER).dataSource(), AuditSql.sqlite());
         this.file = file;
     }
 
@@ -99,30 +100,5 @@ final class SqliteRetentionDatabase extends RetentionDatabase {
             throw new IllegalStateException("interrupted; the next run deletes the rest", e);
         }
         return rows;
-    }
-
-    @Override
-    String table(String name) {
-        return name;
-    }
-
-    @Override
-    String moment(String parameter) {
-        return parameter;
-    }
-
-    @Override
-    String micros(String column) {
-        return column;
-    }
-
-    @Override
-    String id(String parameter) {
-        return parameter;
-    }
-
-    @Override
-    String month(String column) {
-        return "strftime('%Y-%m', " + column + " / 1000000, 'unixepoch')";
     }
 }
