@@ -33,6 +33,8 @@ final class Sample extends Contender {
         UNLIMITED,
         /** They are counted and pass. */
         ALLOWED,
+        /** One in ten is denied; the others are counted and pass. */
+        SOME_DENIED,
         /** They are denied, except the first one of each client. */
         DENIED
     }
@@ -83,15 +85,23 @@ final class Sample extends Contender {
     Turn run(double seconds) throws Exception {
         long application = processorNanos();
         DatabaseTime before = clock.get();
-        HttpLoad.Result result = new HttpLoad(port, answers == Answers.DENIED).run(seconds);
+        HttpLoad.Result result = new HttpLoad(port, denied()).run(seconds);
         afterwards.run();
         double micros = clock.get().nanosSince(before) / 1e3 / result.answered();
         double ofApplication = (processorNanos() - application) / 1e3 / result.answered();
         ofFirstKey += result.ofFirstKey();
-        if (answers != Answers.DENIED) {
+        if (denied() == 0) {
             requireExact();
         }
         return new Turn(result.perSecond(), Double.NaN, Double.NaN, 0, micros, micros + ofApplication);
+    }
+
+    private int denied() {
+        return switch (answers) {
+            case UNLIMITED, ALLOWED -> 0;
+            case SOME_DENIED -> 10;
+            case DENIED -> 1;
+        };
     }
 
     /** Of all threads of the application; exact where the scheduler tells. */
@@ -111,7 +121,7 @@ final class Sample extends Contender {
     /** One more request, whose answer shows the remainder of the limit. */
     private void requireExact() throws IOException {
         try (HttpConnection connection = new HttpConnection(port)) {
-            long remaining = connection.get(HttpLoad.FIRST_KEY).remaining();
+            long remaining = connection.get(HttpLoad.PATH, HttpLoad.FIRST_KEY).remaining();
             ofFirstKey++;
             boolean limited = answers == Answers.ALLOWED;
             if (limited != remaining >= 0) {
@@ -141,11 +151,20 @@ final class Sample extends Contender {
                 "--server.address=127.0.0.1",
                 "--server.tomcat.max-keep-alive-requests=-1",
                 "--ratelimit.limits.plenty.algorithm=token-bucket",
-                "--ratelimit.limits.plenty.burst=" + (answers == Answers.DENIED ? 1 : MeasuredLimits.PLENTY),
+                "--ratelimit.limits.plenty.burst=" + MeasuredLimits.PLENTY,
                 "--ratelimit.limits.plenty.refill=1/d",
                 "--ratelimit.rules.reads.limits=plenty",
                 "--ratelimit.rules.reads.key=header:X-Client",
                 "--ratelimit.rules.quota.path=/nothing"));
+        if (denied() > 0) {
+            command.addAll(List.of(
+                    "--ratelimit.limits.once.algorithm=token-bucket",
+                    "--ratelimit.limits.once.burst=1",
+                    "--ratelimit.limits.once.refill=1/d",
+                    "--ratelimit.rules.once.path=" + HttpLoad.DENIED,
+                    "--ratelimit.rules.once.limits=once",
+                    "--ratelimit.rules.once.key=header:X-Client"));
+        }
         command.addAll(arguments);
         process = new ProcessBuilder(command)
                 .directory(folder.toFile())

@@ -31,11 +31,14 @@ final class WholeRequests {
 
     private static final double SECONDS = 1;
 
+    /** Several intervals of the audit trail. */
+    private static final double AUDITED_SECONDS = 5;
+
     /** As many connections as the limiter has by default. */
     private static final int POOL_SIZE = 4;
 
-    /** More often than by default, so that a turn need not wait long for it. */
-    private static final Duration AUDIT_INTERVAL = Duration.ofMillis(200);
+    /** The default. */
+    private static final Duration AUDIT_INTERVAL = Duration.ofSeconds(1);
 
     private final Servers servers;
     private final Path jar;
@@ -50,13 +53,18 @@ final class WholeRequests {
     /** Measures the families whose names have that part; none if the sample was not built. */
     static List<Family> measure(Servers servers, Path root, String only, int turns) throws Exception {
         Path jar = root.resolve("sample-app/target/sample-app.jar");
-        List<Family> families = Family.chosen(new WholeRequests(servers, jar).families(), only);
-        if (!families.isEmpty() && !Files.exists(jar)) {
+        WholeRequests requests = new WholeRequests(servers, jar);
+        List<Family> families = Family.chosen(requests.families(), only);
+        List<Family> audited = Family.chosen(requests.audited(), only);
+        List<Family> all = new ArrayList<>(families);
+        all.addAll(audited);
+        if (!all.isEmpty() && !Files.exists(jar)) {
             System.out.println("whole requests: not measured, since there is no " + root.relativize(jar));
             return List.of();
         }
         new Rounds(turns, WARM_UP, SECONDS).run(families);
-        return families;
+        new Rounds(turns, WARM_UP, AUDITED_SECONDS).run(audited);
+        return all;
     }
 
     private List<Family> families() throws Exception {
@@ -71,17 +79,21 @@ final class WholeRequests {
                         .ratio("http-sqlite/http-unlimited", sqlite, unlimited, Goal.NONE),
                 new Family(unlimited, postgres, bucket4j)
                         .ratio("http-postgresql/http-unlimited", postgres, unlimited, Goal.NONE)
-                        .ratio("http-postgresql/http-bucket4j-postgresql", postgres, bucket4j, Goal.atLeast(1.5)),
-                audit("denied", Answers.DENIED, 1.03),
-                audit("all", Answers.ALLOWED, 1.1));
+                        .ratio("http-postgresql/http-bucket4j-postgresql", postgres, bucket4j, Goal.atLeast(1.5)));
+    }
+
+    private List<Family> audited() {
+        return List.of(
+                audit("http-audit-denied", "denied", Answers.SOME_DENIED, Goal.atMost(1.03)),
+                audit("http-audit-attack", "denied", Answers.DENIED, Goal.NONE),
+                audit("http-audit-all", "all", Answers.ALLOWED, Goal.atMost(1.1)));
     }
 
     /** The processor time that audit and totals cost, of application and database together. */
-    private Family audit(String mode, Answers answers, double most) {
-        Contender without = audited("http-without-audit-of-" + mode, "off", false, answers);
-        Contender with = audited("http-audit-" + mode, mode, true, answers);
-        return new Family(without, with)
-                .ratio("http-audit-" + mode, List.of(with), without, Turn::allMicros, Goal.atMost(most));
+    private Family audit(String name, String mode, Answers answers, Goal goal) {
+        Contender without = audited(name + "-without", "off", false, answers);
+        Contender with = audited(name, mode, true, answers);
+        return new Family(without, with).ratio(name, List.of(with), without, Turn::allMicros, goal);
     }
 
     private Contender audited(String name, String mode, boolean totals, Answers answers) {

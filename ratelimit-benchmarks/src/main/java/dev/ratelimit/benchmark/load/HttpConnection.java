@@ -31,8 +31,8 @@ public final class HttpConnection implements AutoCloseable {
     public record Response(int status, long remaining) {}
 
     /** Asks as the client of that name. */
-    public Response get(String client) throws IOException {
-        String request = "GET /api/campaigns HTTP/1.1\r\nHost: localhost\r\nX-Client: " + client + "\r\n\r\n";
+    public Response get(String path, String client) throws IOException {
+        String request = "GET " + path + " HTTP/1.1\r\nHost: localhost\r\nX-Client: " + client + "\r\n\r\n";
         out.write(request.getBytes(StandardCharsets.US_ASCII));
         out.flush();
         return readResponse();

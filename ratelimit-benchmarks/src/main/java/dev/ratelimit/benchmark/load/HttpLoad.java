@@ -8,11 +8,18 @@ import java.util.List;
  * Clients that send whole requests, each as soon as it has its answer, over connections that stay open. On a machine with few
  * cores they take their share of them from the application, alike for all contenders.
  *
- * @param denied whether requests may be denied
+ * @param denied how often a request is for {@link #DENIED}: 1 for each, 10 for one in ten, 0 for none
  */
-public record HttpLoad(int port, boolean denied) {
+public record HttpLoad(int port, int denied) {
+
+    public static final String PATH = "/api/campaigns";
+
+    /** Where each client has one request a day. */
+    public static final String DENIED = "/api/posts/1";
 
     private static final int CONNECTIONS = 16;
+
+    private static final int NOT_FOUND = 404;
 
     private static final int TOO_MANY = 429;
 
@@ -67,8 +74,10 @@ public record HttpLoad(int port, boolean denied) {
             try (HttpConnection connection = new HttpConnection(load.port)) {
                 long begin = System.nanoTime();
                 while (System.nanoTime() - begin < nanos) {
-                    int status = connection.get(number + "-" + answered % KEYS).status();
-                    if (status >= 300 && !(load.denied && status == TOO_MANY)) {
+                    boolean denied = load.denied > 0 && answered % load.denied == 0;
+                    String client = number + "-" + answered % KEYS;
+                    int status = connection.get(denied ? DENIED : PATH, client).status();
+                    if (status >= 300 && !(denied && (status == TOO_MANY || status == NOT_FOUND))) {
                         throw new IOException("the answer was " + status);
                     }
                     answered++;
