@@ -2,7 +2,7 @@
 // Only plugins of the Gradle distribution, and only what Gradle 8.0 and 9 both understand.
 
 val springBootVersion by extra(providers.gradleProperty("springBootVersion").getOrElse("4.1.1"))
-val publishedModules = setOf("ratelimit-core", "ratelimit-spring-boot-autoconfigure", "ratelimit-spring-boot-starter", "ratelimit-test", "ratelimit-archive", "ratelimit-dashboard")
+val publishedModules = setOf("ratelimit-core", "ratelimit-spring-boot-autoconfigure", "ratelimit-spring-boot-starter", "ratelimit-test", "ratelimit-archive", "ratelimit-redis", "ratelimit-dashboard")
 
 subprojects {
     group = "dev.ratelimit"

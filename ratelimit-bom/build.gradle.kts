@@ -10,5 +10,6 @@ dependencies {
         api(project(":ratelimit-test"))
         api(project(":ratelimit-dashboard"))
         api(project(":ratelimit-archive"))
+        api(project(":ratelimit-redis"))
     }
 }
