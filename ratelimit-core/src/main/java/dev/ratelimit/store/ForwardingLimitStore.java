@@ -29,6 +29,16 @@ public abstract class ForwardingLimitStore implements LimitStore {
     }
 
     @Override
+    public int part(StateKey key) {
+        return store.part(key);
+    }
+
+    @Override
+    public boolean isContended(StateKey key) {
+        return store.isContended(key);
+    }
+
+    @Override
     public @Nullable InstantSource clock() {
         return store.clock();
     }

@@ -56,6 +56,28 @@ public interface LimitStore extends AutoCloseable {
     }
 
     /**
+     * The part of the store that holds the state of that key, such as a shard or a node of a cluster. Each part has its
+     * own queue and breaker, so that a part that is down fails only its own subjects. Callers ask this for each
+     * request: it must not block.
+     *
+     * <p>The number may change while the store runs, for instance when a shard is added. It only chooses the requests
+     * that one waits with: a wrong one costs time, never exactness.
+     *
+     * @return a number that is not negative; best a small one
+     */
+    default int part(StateKey key) {
+        return 0;
+    }
+
+    /**
+     * Whether other instances changed the state of that key so often lately that a lease is worthwhile. It must not
+     * block.
+     */
+    default boolean isContended(StateKey key) {
+        return false;
+    }
+
+    /**
      * The clock that the store was given, or {@code null} if its time passes as on this machine. Waiting is measured by it,
      * so that a test which sets the clock is never given an answer of before.
      */

@@ -3,6 +3,7 @@ package dev.ratelimit.store;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The store could not be reached, or failed. */
@@ -11,6 +12,7 @@ public class LimitStoreException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     private final transient List<@Nullable Answer> answers;
+    private final transient Set<Integer> parts;
 
     /** No operation was decided. */
     public LimitStoreException(String message, Throwable cause) {
@@ -21,8 +23,17 @@ public class LimitStoreException extends RuntimeException {
      * @param answers in the order of the group, {@code null} where an operation was not decided
      */
     public LimitStoreException(String message, List<@Nullable Answer> answers, Throwable cause) {
+        this(message, answers, Set.of(), cause);
+    }
+
+    /**
+     * @param answers in the order of the group, {@code null} where an operation was not decided
+     * @param parts the {@linkplain LimitStore#part parts of the store} that failed; empty if that is not known
+     */
+    public LimitStoreException(String message, List<@Nullable Answer> answers, Set<Integer> parts, Throwable cause) {
         super(message, cause);
         this.answers = Collections.unmodifiableList(new ArrayList<>(answers));
+        this.parts = Set.copyOf(parts);
     }
 
     /**
@@ -31,5 +42,13 @@ public class LimitStoreException extends RuntimeException {
      */
     public List<@Nullable Answer> answers() {
         return answers;
+    }
+
+    /**
+     * The {@linkplain LimitStore#part parts of the store} that failed. If it is empty, all parts of the operations without
+     * an answer count as failed.
+     */
+    public Set<Integer> parts() {
+        return parts;
     }
 }

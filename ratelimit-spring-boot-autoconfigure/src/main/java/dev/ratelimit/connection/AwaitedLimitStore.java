@@ -5,6 +5,7 @@ import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Pruned;
+import dev.ratelimit.store.StateKey;
 import dev.ratelimit.support.DaemonThreads;
 import dev.ratelimit.support.LogText;
 import java.time.Duration;
@@ -142,6 +143,18 @@ public final class AwaitedLimitStore implements LimitStore {
     @Override
     public int groupsAtOnce() {
         return groupsAtOnce;
+    }
+
+    @Override
+    public int part(StateKey key) {
+        LimitStore opened = store;
+        return opened == null ? 0 : opened.part(key);
+    }
+
+    @Override
+    public boolean isContended(StateKey key) {
+        LimitStore opened = store;
+        return opened != null && opened.isContended(key);
     }
 
     @Override
