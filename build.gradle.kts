@@ -51,6 +51,7 @@ subprojects {
 
     tasks.withType<Javadoc>().configureEach {
         exclude("dev/ratelimit/support/**") // internal
+        exclude("dev/ratelimit/store/postgresql/admission/**") // internal
         (options as StandardJavadocDocletOptions).apply {
             encoding = "UTF-8"
             addBooleanOption("Xdoclint:all,-missing", true)

@@ -59,6 +59,7 @@ class ArchitectureTest {
     private static final String JDBC = "dev.ratelimit.store.jdbc";
     private static final String SQLITE = "dev.ratelimit.store.sqlite";
     private static final String POSTGRESQL = "dev.ratelimit.store.postgresql";
+    private static final String ADMISSION = "dev.ratelimit.store.postgresql.admission";
     private static final String AUDIT = "dev.ratelimit.audit";
     private static final String RETENTION = "dev.ratelimit.audit.retention";
     private static final String ENGINE = "dev.ratelimit.engine";
@@ -83,7 +84,8 @@ class ArchitectureTest {
             Map.entry(STORE, List.of(ROOT, ALGORITHM)),
             Map.entry(JDBC, List.of(ROOT, ALGORITHM, STORE)),
             Map.entry(SQLITE, List.of(ROOT, ALGORITHM, STORE, JDBC, LOGGING, "org.sqlite")),
-            Map.entry(POSTGRESQL, List.of(ROOT, ALGORITHM, STORE, JDBC, LOGGING)),
+            Map.entry(ADMISSION, List.of(ROOT, ALGORITHM)),
+            Map.entry(POSTGRESQL, List.of(ROOT, ALGORITHM, STORE, JDBC, ADMISSION, LOGGING)),
             Map.entry(ENGINE, List.of(SETTING, ROOT, ALGORITHM, STORE, LOGGING)),
             Map.entry(
                     AUDIT,
@@ -309,7 +311,7 @@ class ArchitectureTest {
     }
 
     private static DescribedPredicate<JavaClass> whereStateIs() {
-        return resideInAPackage(ALGORITHM).or(resideInAnyPackage(STORE, JDBC, SQLITE, POSTGRESQL));
+        return resideInAPackage(ALGORITHM).or(resideInAnyPackage(STORE, JDBC, SQLITE, POSTGRESQL, ADMISSION));
     }
 
     private static DescribedPredicate<JavaClass> isFloating() {

@@ -1,9 +1,13 @@
 package dev.ratelimit.store.postgresql;
 
 import dev.ratelimit.Limit;
-import dev.ratelimit.store.postgresql.AdmissionShape.Keys;
-import dev.ratelimit.store.postgresql.AdmissionShape.Lookup;
 import dev.ratelimit.store.postgresql.PostgresKey.Way;
+import dev.ratelimit.store.postgresql.admission.AdmissionFragment;
+import dev.ratelimit.store.postgresql.admission.AdmissionNumbers;
+import dev.ratelimit.store.postgresql.admission.AdmissionShape;
+import dev.ratelimit.store.postgresql.admission.AdmissionShape.Keys;
+import dev.ratelimit.store.postgresql.admission.AdmissionShape.Lookup;
+import dev.ratelimit.store.postgresql.admission.AdmissionStatement;
 import dev.ratelimit.support.Micros;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;

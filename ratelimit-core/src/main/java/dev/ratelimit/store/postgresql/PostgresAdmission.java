@@ -6,6 +6,8 @@ import dev.ratelimit.algorithm.Count;
 import dev.ratelimit.algorithm.State;
 import dev.ratelimit.store.StateKey;
 import dev.ratelimit.store.postgresql.AdmissionLimits.Numbered;
+import dev.ratelimit.store.postgresql.admission.AdmissionShape;
+import dev.ratelimit.store.postgresql.admission.AdmissionStatement;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

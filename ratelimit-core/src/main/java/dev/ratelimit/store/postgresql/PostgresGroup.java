@@ -7,6 +7,7 @@ import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.StateKey;
 import dev.ratelimit.store.postgresql.PostgresKey.Way;
+import dev.ratelimit.store.postgresql.admission.AdmissionFragments;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -8,6 +8,7 @@ import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.StateKey;
 import dev.ratelimit.store.postgresql.PostgresDenials.Denial;
+import dev.ratelimit.store.postgresql.admission.AdmissionFragment;
 import org.jspecify.annotations.Nullable;
 
 /** One key of a group, with all that the group asks of it. Not thread-safe. */

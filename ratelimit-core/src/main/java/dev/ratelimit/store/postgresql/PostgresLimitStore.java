@@ -8,6 +8,7 @@ import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Pruned;
 import dev.ratelimit.store.StateKey;
 import dev.ratelimit.store.jdbc.UnsupportedDatabaseException;
+import dev.ratelimit.store.postgresql.admission.AdmissionFragments;
 import dev.ratelimit.support.Micros;
 import java.sql.Connection;
 import java.sql.ResultSet;

@@ -1,6 +1,8 @@
 package dev.ratelimit.store.postgresql;
 
 import dev.ratelimit.store.jdbc.StateColumns;
+import dev.ratelimit.store.postgresql.admission.AdmissionShape;
+import dev.ratelimit.store.postgresql.admission.AdmissionStatement;
 import java.time.Duration;
 
 /**

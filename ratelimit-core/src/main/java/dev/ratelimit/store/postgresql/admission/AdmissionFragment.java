@@ -1,4 +1,4 @@
-package dev.ratelimit.store.postgresql;
+package dev.ratelimit.store.postgresql.admission;
 
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.algorithm.Count;
@@ -14,7 +14,7 @@ import java.util.List;
  * limit that the excluded row does not hold are written as {@code {rate}} and {@code {most}}, and the clock as {@code
  * {clock}}. The locked row is of the same algorithm, size and capacity as the excluded one.
  */
-interface AdmissionFragment {
+public interface AdmissionFragment {
 
     /** The name of the algorithm. */
     String algorithm();

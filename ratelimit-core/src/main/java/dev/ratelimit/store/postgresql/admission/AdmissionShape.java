@@ -1,4 +1,4 @@
-package dev.ratelimit.store.postgresql;
+package dev.ratelimit.store.postgresql.admission;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -12,13 +12,13 @@ import java.util.function.Function;
  * @param lookup how the limit of a row is found, where limits differ in a number that rows do not hold
  * @param intervals whether a limit has a {@code min-interval}
  */
-record AdmissionShape(List<AdmissionFragment> fragments, Keys keys, Lookup lookup, boolean intervals) {
+public record AdmissionShape(List<AdmissionFragment> fragments, Keys keys, Lookup lookup, boolean intervals) {
 
-    AdmissionShape {
+    public AdmissionShape {
         fragments = List.copyOf(fragments);
     }
 
-    enum Keys {
+    public enum Keys {
         /** One key, as plain parameters. */
         ONE,
         /** Keys of one limit, whose numbers are passed once. */
@@ -27,7 +27,7 @@ record AdmissionShape(List<AdmissionFragment> fragments, Keys keys, Lookup looku
         OF_SEVERAL
     }
 
-    enum Lookup {
+    public enum Lookup {
         /** No lookup: they do not differ. */
         NONE,
         /** All limits of the group are of different capacity. */
@@ -36,7 +36,7 @@ record AdmissionShape(List<AdmissionFragment> fragments, Keys keys, Lookup looku
     }
 
     /** The columns that hold the counts, each once. */
-    List<String> columns() {
+    public List<String> columns() {
         List<String> columns = new ArrayList<>();
         for (AdmissionFragment fragment : fragments) {
             for (String column : fragment.columns()) {

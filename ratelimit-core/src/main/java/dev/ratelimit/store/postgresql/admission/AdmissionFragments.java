@@ -1,13 +1,13 @@
-package dev.ratelimit.store.postgresql;
+package dev.ratelimit.store.postgresql.admission;
 
 import dev.ratelimit.Limit;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The list of fragments. An algorithm that has none is decided in Java. */
-final class AdmissionFragments {
+public final class AdmissionFragments {
 
-    static final AdmissionFragments ALL = new AdmissionFragments(List.of(
+    public static final AdmissionFragments ALL = new AdmissionFragments(List.of(
             new TokenBucketFragment(),
             new LeakyBucketFragment(),
             new FixedWindowFragment(),
@@ -21,14 +21,13 @@ final class AdmissionFragments {
     }
 
     /** These, but not that of the algorithm. */
-    AdmissionFragments without(String algorithm) {
+    public AdmissionFragments without(String algorithm) {
         return new AdmissionFragments(list.stream()
                 .filter(fragment -> !fragment.algorithm().equals(algorithm))
                 .toList());
     }
 
-    @Nullable
-    AdmissionFragment of(Limit limit) {
+    public @Nullable AdmissionFragment of(Limit limit) {
         String name = limit.algorithm().name();
         for (AdmissionFragment fragment : list) {
             if (fragment.algorithm().equals(name)) {

@@ -1,4 +1,4 @@
-package dev.ratelimit.store.postgresql;
+package dev.ratelimit.store.postgresql.admission;
 
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Window;

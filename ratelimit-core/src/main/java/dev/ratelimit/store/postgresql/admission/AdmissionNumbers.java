@@ -1,4 +1,4 @@
-package dev.ratelimit.store.postgresql;
+package dev.ratelimit.store.postgresql.admission;
 
 /**
  * The numbers of a limit that a fragment uses, in whole microseconds and units.
@@ -9,7 +9,7 @@ package dev.ratelimit.store.postgresql;
  * @param origin a moment at which a window begins; no earlier moment is covered
  * @param until from this moment on, the windows may be other ones
  */
-record AdmissionNumbers(long size, long rate, long most, long origin, long until) {
+public record AdmissionNumbers(long size, long rate, long most, long origin, long until) {
 
     /** Windows of one length, the first of which begins with the epoch. */
     static AdmissionNumbers windows(long size) {
@@ -26,7 +26,7 @@ record AdmissionNumbers(long size, long rate, long most, long origin, long until
     }
 
     /** Whether a new row surely has room for these permits, which are no more than the capacity. */
-    boolean fits(long permits) {
+    public boolean fits(long permits) {
         return most == 0 || permits <= most / size;
     }
 

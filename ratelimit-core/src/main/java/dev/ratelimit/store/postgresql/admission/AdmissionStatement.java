@@ -1,6 +1,6 @@
-package dev.ratelimit.store.postgresql;
+package dev.ratelimit.store.postgresql.admission;
 
-import dev.ratelimit.store.postgresql.AdmissionShape.Keys;
+import dev.ratelimit.store.postgresql.admission.AdmissionShape.Keys;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -24,9 +24,9 @@ import java.util.stream.Collectors;
  * @param sql with a question mark for each parameter
  * @param parameters their names
  */
-record AdmissionStatement(String sql, List<String> parameters) {
+public record AdmissionStatement(String sql, List<String> parameters) {
 
-    AdmissionStatement {
+    public AdmissionStatement {
         parameters = List.copyOf(parameters);
     }
 
@@ -93,7 +93,7 @@ record AdmissionStatement(String sql, List<String> parameters) {
      * @param clock the expression that reads the clock
      * @param settings a condition that makes the settings of the transaction
      */
-    static AdmissionStatement of(AdmissionShape shape, String schema, String clock, String settings) {
+    public static AdmissionStatement of(AdmissionShape shape, String schema, String clock, String settings) {
         String text = TEXT.replace("{columns}", String.join(", ", shape.columns()))
                 .replace("{counts}", listed(shape, "now."::concat))
                 .replace("{fresh expiry}", expiry(shape, "now.algorithm"))
