@@ -18,11 +18,11 @@ public enum AuditDecision {
     /** The store did not decide, and the request was rejected. */
     FAILED_CLOSED;
 
-    static AuditDecision of(RequestRecord request) {
+    public static AuditDecision of(RequestRecord request) {
         return of(request.outcome(), request.allowed());
     }
 
-    static AuditDecision of(Outcome outcome, boolean allowed) {
+    public static AuditDecision of(Outcome outcome, boolean allowed) {
         return switch (outcome) {
             case ALLOWED -> ALLOWED;
             case THROTTLED -> THROTTLED;
@@ -34,16 +34,17 @@ public enum AuditDecision {
     }
 
     /** Whether the request was rejected, or passed without being counted: such requests are always of interest. */
-    boolean isNoteworthy() {
+    public boolean isNoteworthy() {
         return this != ALLOWED && this != EXEMPT;
     }
 
     /** As it is stored. */
-    String keyword() {
+    public String keyword() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    static AuditDecision ofKeyword(String keyword) {
+    /** The decision that is stored as this keyword. */
+    public static AuditDecision ofKeyword(String keyword) {
         return valueOf(keyword.toUpperCase(Locale.ROOT));
     }
 }

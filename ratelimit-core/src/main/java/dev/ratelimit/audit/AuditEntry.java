@@ -35,7 +35,8 @@ public record AuditEntry(
             @Nullable String apiKey,
             @Nullable String address) {
 
-        static final Who NOBODY = new Who(null, null, null);
+        /** For a request without a known sender. */
+        public static final Who NOBODY = new Who(null, null, null);
     }
 
     /**
@@ -46,7 +47,8 @@ public record AuditEntry(
      */
     public record What(@Nullable String method, @Nullable String endpoint, int status) {
 
-        static final What NO_EXCHANGE = new What(null, null, 0);
+        /** For a decision outside of a request. */
+        public static final What NO_EXCHANGE = new What(null, null, 0);
     }
 
     /**
@@ -68,21 +70,7 @@ public record AuditEntry(
             long count,
             long capacity,
             @Nullable Duration retryAfter,
-            boolean local) {
-
-        /** No limit did; a rule may have. */
-        static Cause of(@Nullable String rule, @Nullable Integer version, boolean local) {
-            return new Cause(rule, version, null, null, 0, 0, null, local);
-        }
-
-        Cause withoutSubject() {
-            return new Cause(rule, ruleVersion, limit, null, 0, capacity, null, local);
-        }
-
-        Cause withoutNumbers() {
-            return new Cause(rule, ruleVersion, limit, subject, 0, capacity, null, local);
-        }
-    }
+            boolean local) {}
 
     /** The instance of the application, and the region it runs in; empty if that is not configured. */
     public record Origin(String server, String region) {}

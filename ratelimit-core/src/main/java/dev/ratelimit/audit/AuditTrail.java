@@ -116,7 +116,7 @@ final class AuditTrail implements DecisionListener {
         boolean local = request.decidedLocally();
         if (strictest == null || tightest == null || (!request.allowed() && strictest.allowed())) {
             // A rule or an account blocked it, or no limit answered.
-            return Cause.of(request.rule(), request.ruleVersion(), local);
+            return new Cause(request.rule(), request.ruleVersion(), null, null, 0, 0, null, local);
         }
         long capacity = tightest.limit().capacity();
         return new Cause(

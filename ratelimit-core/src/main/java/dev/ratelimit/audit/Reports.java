@@ -1,6 +1,5 @@
 package dev.ratelimit.audit;
 
-import dev.ratelimit.support.Micros;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -53,13 +52,8 @@ public interface Reports {
         }
 
         /** As it is stored. */
-        String keyword() {
+        public String keyword() {
             return name().toLowerCase(Locale.ROOT);
-        }
-
-        /** The start of the period that holds the moment. */
-        long startMicros(long micros) {
-            return micros - Math.floorMod(micros, Micros.of(length));
         }
     }
 

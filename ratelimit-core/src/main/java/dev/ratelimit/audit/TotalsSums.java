@@ -52,14 +52,19 @@ final class TotalsSums {
         if (first == null) {
             return;
         }
-        long from = whole.startMicros(
-                Math.min(Micros.of(now.minus(LATE_MINUTES)), Math.max(first, Micros.of(now.minus(LONGEST_GAP)))));
+        long from = startMicros(
+                whole, Math.min(Micros.of(now.minus(LATE_MINUTES)), Math.max(first, Micros.of(now.minus(LONGEST_GAP)))));
         for (long start = from; start <= nowMicros; start += Micros.of(whole.length())) {
             List<TotalsRow> sums = sums(parts, whole, start);
             for (int i = 0; i < sums.size(); i += ROWS_AT_ONCE) {
                 database.setTotals(sums.subList(i, Math.min(sums.size(), i + ROWS_AT_ONCE)));
             }
         }
+    }
+
+    /** The start of the period that holds the moment. */
+    private static long startMicros(Granularity granularity, long micros) {
+        return micros - Math.floorMod(micros, Micros.of(granularity.length()));
     }
 
     /** The start of the first or last period with totals, or {@code null}. */

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** Rows of the audit trail that wait to be written. Not safe for use by many threads. */
 final class WaitingEntries {
@@ -19,12 +20,25 @@ final class WaitingEntries {
 
         /** The same for any sender and request. There are few of them: one for each decision, rule and limit. */
         Kind withoutSender() {
-            return new Kind(decision, Who.NOBODY, What.NO_EXCHANGE, cause.withoutSubject());
+            return new Kind(decision, Who.NOBODY, What.NO_EXCHANGE, causeOf(null));
         }
 
         /** Equal denials may tell the client to wait for another time, and have left another count. */
         Kind withoutNumbers() {
-            return new Kind(decision, who, what, cause.withoutNumbers());
+            return new Kind(decision, who, what, causeOf(cause.subject()));
+        }
+
+        /** The cause without its count and its time to wait. */
+        private Cause causeOf(@Nullable String subject) {
+            return new Cause(
+                    cause.rule(),
+                    cause.ruleVersion(),
+                    cause.limit(),
+                    subject,
+                    0,
+                    cause.capacity(),
+                    null,
+                    cause.local());
         }
     }
 
