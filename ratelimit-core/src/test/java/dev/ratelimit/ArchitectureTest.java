@@ -61,6 +61,7 @@ class ArchitectureTest {
     private static final String POSTGRESQL = "dev.ratelimit.store.postgresql";
     private static final String ADMISSION = "dev.ratelimit.store.postgresql.admission";
     private static final String AUDIT = "dev.ratelimit.audit";
+    private static final String REPORT = "dev.ratelimit.audit.report";
     private static final String RETENTION = "dev.ratelimit.audit.retention";
     private static final String ENGINE = "dev.ratelimit.engine";
     private static final String MONITOR = "dev.ratelimit.monitor";
@@ -87,11 +88,13 @@ class ArchitectureTest {
             Map.entry(ADMISSION, List.of(ROOT, ALGORITHM)),
             Map.entry(POSTGRESQL, List.of(ROOT, ALGORITHM, STORE, JDBC, ADMISSION, LOGGING)),
             Map.entry(ENGINE, List.of(SETTING, ROOT, ALGORITHM, STORE, LOGGING)),
+            Map.entry(REPORT, List.of(ROOT)),
             Map.entry(
                     AUDIT,
                     List.of(
                             SETTING,
                             ROOT,
+                            REPORT,
                             SQLITE,
                             POSTGRESQL,
                             LOGGING,
@@ -133,7 +136,7 @@ class ArchitectureTest {
                             "org.springframework.http.server",
                             "org.springframework.web.util.pattern")),
             Map.entry(ADMIN, List.of(SETTING, ROOT, ALGORITHM, CALLER, POLICY, GATE, LOGGING)),
-            Map.entry(OPERATE, List.of(SETTING, ROOT, AUDIT, CALLER, POLICY, GATE, ADMIN, SQLITE, LOGGING)),
+            Map.entry(OPERATE, List.of(SETTING, ROOT, REPORT, CALLER, POLICY, GATE, ADMIN, SQLITE, LOGGING)),
             Map.entry(
                     DATA,
                     List.of(

@@ -1,5 +1,6 @@
 package dev.ratelimit.audit;
 
+import dev.ratelimit.audit.report.AuditEntry;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import java.time.Duration;

@@ -1,5 +1,6 @@
 package dev.ratelimit.audit;
 
+import dev.ratelimit.audit.report.AuditEntry;
 import dev.ratelimit.setting.InvalidSettingException;
 import java.time.Duration;
 

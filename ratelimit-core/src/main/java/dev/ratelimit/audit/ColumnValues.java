@@ -1,5 +1,7 @@
 package dev.ratelimit.audit;
 
+import dev.ratelimit.audit.report.AuditEntry;
+import dev.ratelimit.audit.report.Reports;
 import dev.ratelimit.support.Micros;
 import org.jspecify.annotations.Nullable;
 

@@ -1,5 +1,6 @@
 package dev.ratelimit.audit;
 
+import dev.ratelimit.audit.report.Reports;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Arrays;

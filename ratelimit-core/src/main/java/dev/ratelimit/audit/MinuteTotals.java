@@ -1,6 +1,7 @@
 package dev.ratelimit.audit;
 
-import dev.ratelimit.audit.Reports.Granularity;
+import dev.ratelimit.audit.report.AuditDecision;
+import dev.ratelimit.audit.report.Reports.Granularity;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;

@@ -1,5 +1,6 @@
 package dev.ratelimit.audit;
 
+import dev.ratelimit.audit.report.AuditEntry;
 import dev.ratelimit.support.Micros;
 import java.sql.Array;
 import java.sql.Connection;

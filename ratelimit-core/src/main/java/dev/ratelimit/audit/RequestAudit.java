@@ -3,6 +3,7 @@ package dev.ratelimit.audit;
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.LimitDecision;
 import dev.ratelimit.RequestRecord;
+import dev.ratelimit.audit.report.Reports;
 import dev.ratelimit.support.DaemonThreads;
 import dev.ratelimit.support.LogText;
 import dev.ratelimit.support.OncePerMinute;

@@ -6,6 +6,7 @@ import dev.ratelimit.LimitDecision;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.RequestRecord;
 import dev.ratelimit.Subject;
+import dev.ratelimit.audit.report.AuditDecision;
 import dev.ratelimit.support.Micros;
 import java.time.InstantSource;
 import java.util.ArrayList;

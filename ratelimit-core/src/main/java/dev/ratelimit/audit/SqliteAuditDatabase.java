@@ -1,5 +1,6 @@
 package dev.ratelimit.audit;
 
+import dev.ratelimit.audit.report.AuditEntry;
 import java.time.YearMonth;
 import java.util.List;
 import javax.sql.DataSource;

@@ -1,5 +1,9 @@
 package dev.ratelimit.audit;
 
+import dev.ratelimit.audit.report.AuditDecision;
+import dev.ratelimit.audit.report.AuditEntry;
+import dev.ratelimit.audit.report.AuditQuery;
+import dev.ratelimit.audit.report.Reports;
 import dev.ratelimit.support.Micros;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -1,6 +1,7 @@
 package dev.ratelimit.audit;
 
-import dev.ratelimit.audit.Reports.Totals;
+import dev.ratelimit.audit.report.AuditDecision;
+import dev.ratelimit.audit.report.Reports.Totals;
 import java.util.Objects;
 
 /** Counts requests by how they came out. Not safe for use by many threads. */

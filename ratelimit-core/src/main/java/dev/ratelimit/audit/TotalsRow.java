@@ -1,6 +1,6 @@
 package dev.ratelimit.audit;
 
-import dev.ratelimit.audit.Reports.Granularity;
+import dev.ratelimit.audit.report.Reports.Granularity;
 import org.jspecify.annotations.Nullable;
 
 /**

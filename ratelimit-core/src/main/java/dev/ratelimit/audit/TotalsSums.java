@@ -1,7 +1,7 @@
 package dev.ratelimit.audit;
 
-import dev.ratelimit.audit.Reports.Granularity;
-import dev.ratelimit.audit.Reports.Totals;
+import dev.ratelimit.audit.report.Reports.Granularity;
+import dev.ratelimit.audit.report.Reports.Totals;
 import dev.ratelimit.support.Micros;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -53,7 +53,8 @@ final class TotalsSums {
             return;
         }
         long from = startMicros(
-                whole, Math.min(Micros.of(now.minus(LATE_MINUTES)), Math.max(first, Micros.of(now.minus(LONGEST_GAP)))));
+                whole,
+                Math.min(Micros.of(now.minus(LATE_MINUTES)), Math.max(first, Micros.of(now.minus(LONGEST_GAP)))));
         for (long start = from; start <= nowMicros; start += Micros.of(whole.length())) {
             List<TotalsRow> sums = sums(parts, whole, start);
             for (int i = 0; i < sums.size(); i += ROWS_AT_ONCE) {

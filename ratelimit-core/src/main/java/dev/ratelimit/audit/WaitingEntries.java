@@ -1,9 +1,11 @@
 package dev.ratelimit.audit;
 
-import dev.ratelimit.audit.AuditEntry.Cause;
-import dev.ratelimit.audit.AuditEntry.Origin;
-import dev.ratelimit.audit.AuditEntry.What;
-import dev.ratelimit.audit.AuditEntry.Who;
+import dev.ratelimit.audit.report.AuditDecision;
+import dev.ratelimit.audit.report.AuditEntry;
+import dev.ratelimit.audit.report.AuditEntry.Cause;
+import dev.ratelimit.audit.report.AuditEntry.Origin;
+import dev.ratelimit.audit.report.AuditEntry.What;
+import dev.ratelimit.audit.report.AuditEntry.Who;
 import dev.ratelimit.support.Micros;
 import java.util.ArrayList;
 import java.util.HashMap;

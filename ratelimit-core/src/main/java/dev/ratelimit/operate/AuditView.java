@@ -1,6 +1,6 @@
 package dev.ratelimit.operate;
 
-import dev.ratelimit.audit.AuditEntry;
+import dev.ratelimit.audit.report.AuditEntry;
 import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;

@@ -4,7 +4,7 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.admin.InForce;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.Revision;
-import dev.ratelimit.audit.Reports;
+import dev.ratelimit.audit.report.Reports;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.Rule;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package dev.ratelimit.operate;
 
-import dev.ratelimit.audit.Reports;
+import dev.ratelimit.audit.report.Reports;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

@@ -8,6 +8,7 @@ import dev.ratelimit.Limits;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.Subject;
 import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.audit.report.AuditEntry;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.MemoryLimitStore;
 import java.io.BufferedReader;

@@ -1,5 +1,6 @@
 package dev.ratelimit.audit;
 
+import dev.ratelimit.audit.report.AuditEntry;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;

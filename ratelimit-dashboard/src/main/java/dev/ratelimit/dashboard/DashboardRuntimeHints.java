@@ -1,6 +1,6 @@
 package dev.ratelimit.dashboard;
 
-import dev.ratelimit.audit.Reports;
+import dev.ratelimit.audit.report.Reports;
 import dev.ratelimit.operate.AuditView;
 import dev.ratelimit.operate.ChangeView;
 import dev.ratelimit.operate.Difference;

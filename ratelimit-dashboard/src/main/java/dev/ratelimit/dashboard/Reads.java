@@ -2,8 +2,8 @@ package dev.ratelimit.dashboard;
 
 import dev.ratelimit.admin.ChangeLog;
 import dev.ratelimit.admin.Inquiry;
-import dev.ratelimit.audit.AuditQuery;
-import dev.ratelimit.audit.Reports.Granularity;
+import dev.ratelimit.audit.report.AuditQuery;
+import dev.ratelimit.audit.report.Reports.Granularity;
 import dev.ratelimit.operate.Authorship;
 import dev.ratelimit.operate.InstanceStatus;
 import dev.ratelimit.operate.LimitView;

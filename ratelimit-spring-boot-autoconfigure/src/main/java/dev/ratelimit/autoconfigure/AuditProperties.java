@@ -1,8 +1,8 @@
 package dev.ratelimit.autoconfigure;
 
-import dev.ratelimit.audit.AuditEntry.Origin;
 import dev.ratelimit.audit.AuditMode;
 import dev.ratelimit.audit.AuditSettings;
+import dev.ratelimit.audit.report.AuditEntry.Origin;
 import dev.ratelimit.audit.retention.RetentionSettings;
 import dev.ratelimit.setting.InvalidPropertyException;
 import java.net.InetAddress;

@@ -1,8 +1,8 @@
 package dev.ratelimit.autoconfigure;
 
 import dev.ratelimit.audit.CacheUse;
-import dev.ratelimit.audit.Reports;
 import dev.ratelimit.audit.RequestAudit;
+import dev.ratelimit.audit.report.Reports;
 import dev.ratelimit.audit.retention.AuditArchive;
 import dev.ratelimit.audit.retention.Retention;
 import dev.ratelimit.database.AuditConnections;

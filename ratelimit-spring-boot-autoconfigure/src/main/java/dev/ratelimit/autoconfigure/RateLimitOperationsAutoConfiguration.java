@@ -4,7 +4,7 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.actuate.ThisInstance;
 import dev.ratelimit.admin.ConfiguredStorage;
 import dev.ratelimit.admin.RateLimitAdmin;
-import dev.ratelimit.audit.Reports;
+import dev.ratelimit.audit.report.Reports;
 import dev.ratelimit.database.DatabaseChoice;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.gate.Gate;

@@ -92,7 +92,7 @@ class ArchitectureTest {
                     List.of(
                             "dev.ratelimit.setting",
                             "dev.ratelimit.admin",
-                            "dev.ratelimit.audit",
+                            "dev.ratelimit.audit.report",
                             "dev.ratelimit.engine",
                             "dev.ratelimit.monitor",
                             "dev.ratelimit.operate",

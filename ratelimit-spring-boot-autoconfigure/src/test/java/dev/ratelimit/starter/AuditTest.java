@@ -3,12 +3,12 @@ package dev.ratelimit.starter;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.ratelimit.audit.AuditDecision;
-import dev.ratelimit.audit.AuditEntry;
-import dev.ratelimit.audit.AuditQuery;
-import dev.ratelimit.audit.Reports;
-import dev.ratelimit.audit.Reports.Granularity;
 import dev.ratelimit.audit.RequestAudit;
+import dev.ratelimit.audit.report.AuditDecision;
+import dev.ratelimit.audit.report.AuditEntry;
+import dev.ratelimit.audit.report.AuditQuery;
+import dev.ratelimit.audit.report.Reports;
+import dev.ratelimit.audit.report.Reports.Granularity;
 import dev.ratelimit.testing.postgres.StoppablePostgres;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.nio.file.Path;

@@ -3,11 +3,11 @@ package dev.ratelimit.audit.retention;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.audit.AuditDatabase;
-import dev.ratelimit.audit.AuditEntry;
 import dev.ratelimit.audit.AuditMode;
 import dev.ratelimit.audit.AuditSettings;
 import dev.ratelimit.audit.CacheUse;
 import dev.ratelimit.audit.RequestAudit;
+import dev.ratelimit.audit.report.AuditEntry;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;

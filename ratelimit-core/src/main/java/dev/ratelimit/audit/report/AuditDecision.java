@@ -1,4 +1,4 @@
-package dev.ratelimit.audit;
+package dev.ratelimit.audit.report;
 
 import dev.ratelimit.Outcome;
 import dev.ratelimit.RequestRecord;

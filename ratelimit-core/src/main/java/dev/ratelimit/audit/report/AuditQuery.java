@@ -1,4 +1,4 @@
-package dev.ratelimit.audit;
+package dev.ratelimit.audit.report;
 
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
