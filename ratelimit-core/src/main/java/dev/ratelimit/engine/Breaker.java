@@ -1,7 +1,6 @@
 package dev.ratelimit.engine;
 
 import dev.ratelimit.Outcome;
-import dev.ratelimit.engine.EngineStatus.Circuit;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
@@ -13,6 +12,12 @@ import org.jspecify.annotations.Nullable;
  * an overload does. Otherwise a flood could switch the limits off.
  */
 final class Breaker {
+
+    /**
+     * How long a store that has failed is left alone before it is asked again. A store that is back is used within a
+     * second: after this time, and the time that one request waits in vain because a connection is not open yet.
+     */
+    static final Duration INTERVAL = Duration.ofMillis(500);
 
     private static final long CLOSED = Long.MIN_VALUE;
 
@@ -63,16 +68,13 @@ final class Breaker {
 
     /** Whether requests are spared the wait now. */
     boolean isOpen() {
-        return circuit() == Circuit.OPEN;
+        long next = nextTry.get();
+        return next != CLOSED && nanoTime.getAsLong() - next < 0;
     }
 
-    /** Whether requests ask the store now. */
-    Circuit circuit() {
-        long next = nextTry.get();
-        if (next == CLOSED) {
-            return Circuit.CLOSED;
-        }
-        return nanoTime.getAsLong() - next < 0 ? Circuit.OPEN : Circuit.HALF_OPEN;
+    /** Whether every request asks the store. If it is neither closed nor open, the next request does. */
+    boolean isClosed() {
+        return nextTry.get() == CLOSED;
     }
 
     void succeeded() {

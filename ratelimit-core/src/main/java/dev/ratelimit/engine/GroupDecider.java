@@ -6,7 +6,6 @@ import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.LockedKeysException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.support.LogText;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -36,7 +35,7 @@ final class GroupDecider {
 
     private final LimitStore store;
     private final Breaker breaker;
-    private final LocalDecisions local;
+    private final Bookkeeping books;
     private final LockedKeys locked;
     private final WorkQueue queue;
     private final LongAdder calls = new LongAdder();
@@ -46,23 +45,23 @@ final class GroupDecider {
     /**
      * @param queue takes operations for later groups
      */
-    GroupDecider(LimitStore store, Breaker breaker, LocalDecisions local, LockedKeys locked, WorkQueue queue) {
+    GroupDecider(LimitStore store, Breaker breaker, Bookkeeping books, LockedKeys locked, WorkQueue queue) {
         this.store = store;
         this.breaker = breaker;
-        this.local = local;
+        this.books = books;
         this.locked = locked;
         this.queue = queue;
     }
 
     void decide(List<Pending> group) {
-        List<Pending> sent = local.send(group);
+        List<Pending> sent = books.send(group);
         try {
             List<Pending> asking = sent;
             while (!asking.isEmpty()) {
                 asking = ask(asking);
             }
         } finally {
-            local.returned(sent);
+            books.returned(sent);
         }
     }
 
@@ -96,15 +95,15 @@ final class GroupDecider {
         }
     }
 
-    EngineStatus.Calls callCounts() {
-        return new EngineStatus.Calls(calls.sum(), requests.sum(), Duration.ofNanos(nanos.sum()));
+    GroupQueue.Calls calls() {
+        return new GroupQueue.Calls(calls.sum(), requests.sum(), nanos.sum());
     }
 
     private void answer(List<Pending> group, List<Answer> answers) {
-        List<Operation> takenBack = local.answered(group, answers);
+        List<Operation> takenBack = books.answered(group, answers);
         Pending.complete(group, answers::get);
         submitQuietly(takenBack);
-        submitQuietly(local.due(DEBTS_AT_ONCE));
+        submitQuietly(books.due(DEBTS_AT_ONCE));
     }
 
     /**
@@ -136,7 +135,7 @@ final class GroupDecider {
     }
 
     private void fail(List<Pending> group, Throwable e) {
-        local.failed(group);
+        books.failed(group);
         Pending.complete(group, place -> e);
     }
 

@@ -68,18 +68,18 @@ final class GroupQueue {
      */
     GroupQueue(
             LimitStore store,
-            Grouping grouping,
+            QueueSettings settings,
             Executor workers,
             Breaker breaker,
-            LocalDecisions local,
+            Bookkeeping books,
             Duration patience) {
         this.store = store;
-        this.mostGroups = grouping.groupsInFlight();
-        this.maxGroupSize = grouping.maxGroupSize();
-        this.maxWaiting = grouping.maxWaiting();
+        this.mostGroups = settings.mostGroups();
+        this.maxGroupSize = settings.maxGroupSize();
+        this.maxWaiting = settings.maxWaiting();
         this.workers = workers;
-        this.locked = new LockedKeys(grouping.deadline());
-        this.decider = new GroupDecider(store, breaker, local, locked, this::submitLater);
+        this.locked = new LockedKeys(settings.deadline());
+        this.decider = new GroupDecider(store, breaker, books, locked, this::submitLater);
         this.patienceNanos = patience.toNanos();
     }
 
@@ -88,17 +88,33 @@ final class GroupQueue {
         locked.clear();
     }
 
-    EngineStatus.Queue status() {
+    /**
+     * The load of a queue at one moment.
+     *
+     * @param waiting how many requests wait for their group
+     * @param groups how many groups are at the store
+     */
+    record Load(int waiting, int groups) {}
+
+    Load load() {
         mutex.lock();
         try {
-            return new EngineStatus.Queue(waiting.size(), maxWaiting, groups, mostGroups);
+            return new Load(waiting.size(), groups);
         } finally {
             mutex.unlock();
         }
     }
 
-    EngineStatus.Calls callCounts() {
-        return decider.callCounts();
+    /**
+     * The calls of the store since the start.
+     *
+     * @param requests how many requests were in their groups
+     * @param nanos how long they took together
+     */
+    record Calls(long count, long requests, long nanos) {}
+
+    Calls calls() {
+        return decider.calls();
     }
 
     Answer submit(Operation operation, long deadlineNanos) throws UndecidedException {

@@ -31,6 +31,10 @@ public record Grouping(int groupsInFlight, int maxGroupSize, int maxWaiting, Dur
         }
     }
 
+    QueueSettings forQueue() {
+        return new QueueSettings(groupsInFlight, maxGroupSize, maxWaiting, deadline);
+    }
+
     public Grouping withGroupsInFlight(int groups) {
         return new Grouping(groups, maxGroupSize, maxWaiting, deadline);
     }

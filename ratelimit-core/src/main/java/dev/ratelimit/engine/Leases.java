@@ -474,9 +474,19 @@ final class Leases {
         new ArrayList<>(subjects.keySet()).forEach(this::drop);
     }
 
-    /** Its size is the number of hot subjects: those that hold a lease, or may take one. */
-    EngineStatus.Cache status() {
-        return new EngineStatus.Cache(hits.sum(), misses.sum(), subjects.mappingCount());
+    /** How many requests were served. */
+    long hits() {
+        return hits.sum();
+    }
+
+    /** How many requests had to ask the store. */
+    long misses() {
+        return misses.sum();
+    }
+
+    /** The number of hot subjects: those that hold a lease, or may take one. */
+    long size() {
+        return subjects.mappingCount();
     }
 
     void close() {

@@ -43,7 +43,7 @@ import org.jspecify.annotations.Nullable;
  * One lock guards everything, since answers, debts and calls under way must change together. Nothing waits under the
  * lock.
  */
-final class LocalDecisions {
+final class LocalDecisions implements Bookkeeping {
 
     private static final int MOST_SUBJECTS = 50_000;
     private static final int MOST_LOOKED_AT = 64;
@@ -80,12 +80,8 @@ final class LocalDecisions {
      */
     record Granted(Answer answer, @Nullable Map<StateKey, Long> eras) {}
 
-    /**
-     * Prepares a group for the store. {@link #returned} must follow.
-     *
-     * @return those of the group that still want an answer
-     */
-    List<Pending> send(List<Pending> group) {
+    @Override
+    public List<Pending> send(List<Pending> group) {
         List<Pending> sent = new ArrayList<>(group.size());
         lock.lock();
         try {
@@ -102,8 +98,8 @@ final class LocalDecisions {
         return sent;
     }
 
-    /** A group that was sent is no longer at the store. */
-    void returned(List<Pending> group) {
+    @Override
+    public void returned(List<Pending> group) {
         lock.lock();
         try {
             atStore.removeIf(sent -> sent == group);
@@ -130,12 +126,8 @@ final class LocalDecisions {
         return new Operation(operation.kind(), demands);
     }
 
-    /**
-     * Takes the answers of a group.
-     *
-     * @return operations that the store is still to be asked for: charges to take back
-     */
-    List<Operation> answered(List<Pending> sent, List<Answer> answers) {
+    @Override
+    public List<Operation> answered(List<Pending> sent, List<Answer> answers) {
         List<Operation> takenBack = new ArrayList<>(0);
         lock.lock();
         try {
@@ -219,8 +211,8 @@ final class LocalDecisions {
         }
     }
 
-    /** A call has failed: the debt that it carried is still owed. */
-    void failed(List<Pending> sent) {
+    @Override
+    public void failed(List<Pending> sent) {
         lock.lock();
         try {
             for (Pending pending : sent) {
@@ -339,8 +331,8 @@ final class LocalDecisions {
         return charged;
     }
 
-    /** Operations that bring debts to the store, since no later request may carry them. */
-    List<Operation> due(int most) {
+    @Override
+    public List<Operation> due(int most) {
         List<Operation> due = new ArrayList<>(0);
         lock.lock();
         try {

@@ -14,6 +14,10 @@ final class LocalMemory {
         this.leases = leases;
     }
 
+    EngineStatus.Cache leaseStatus() {
+        return new EngineStatus.Cache(leases.hits(), leases.misses(), leases.size());
+    }
+
     void forget(StateKey key) {
         denials.clear(key);
         leases.drop(key);

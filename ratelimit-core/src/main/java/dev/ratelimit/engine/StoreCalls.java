@@ -4,6 +4,7 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Subject;
 import dev.ratelimit.Window;
 import dev.ratelimit.algorithm.Algorithms;
+import dev.ratelimit.engine.EngineStatus.Circuit;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.Operation;
@@ -28,12 +29,6 @@ import org.slf4j.LoggerFactory;
 /** Asks the store within a deadline: through the breaker, and in groups. */
 final class StoreCalls {
 
-    /**
-     * How long a store that has failed is left alone before it is asked again. A store that is back is used within a
-     * second: after this time, and the time that one request waits in vain because a connection is not open yet.
-     */
-    static final Duration BREAK = Duration.ofMillis(500);
-
     private static final Demand PROBE = new Demand(
             Subject.of("health", "probe"),
             Limit.named("health-probe")
@@ -46,7 +41,7 @@ final class StoreCalls {
     private final GroupQueue queue;
     private final Breaker breaker;
     private final StoreHealth health;
-    private final Duration deadline;
+    private final Grouping grouping;
     private final ThreadPoolExecutor workers;
 
     /** Continuations of asynchronous callers run here: they may block, and would hold up a group. */
@@ -59,9 +54,9 @@ final class StoreCalls {
             DaemonThreads.numbered("ratelimit-continuation-"));
 
     StoreCalls(LimitStore store, Grouping grouping, LocalDecisions local, Listeners<StoreListener> listeners) {
-        this.deadline = grouping.deadline();
+        this.grouping = grouping;
         this.health = new StoreHealth(System::nanoTime, listeners);
-        this.breaker = new Breaker(BREAK, deadline);
+        this.breaker = new Breaker(Breaker.INTERVAL, grouping.deadline());
         // No more than one works for each group; but one that has just left may still be on its way back.
         this.workers = new ThreadPoolExecutor(
                 0,
@@ -70,7 +65,7 @@ final class StoreCalls {
                 TimeUnit.SECONDS,
                 new SynchronousQueue<>(),
                 DaemonThreads.numbered("ratelimit-group-"));
-        this.queue = new GroupQueue(store, grouping, workers, breaker, local, GroupQueue.STUCK_AFTER);
+        this.queue = new GroupQueue(store, grouping.forQueue(), workers, breaker, local, GroupQueue.STUCK_AFTER);
     }
 
     /** Whether the store has failed and is left alone for now. */
@@ -88,15 +83,18 @@ final class StoreCalls {
     }
 
     EngineStatus.Store storeStatus() {
-        return health.status(breaker.circuit());
+        return health.status(
+                breaker.isClosed() ? Circuit.CLOSED : breaker.isOpen() ? Circuit.OPEN : Circuit.HALF_OPEN);
     }
 
     EngineStatus.Queue queueStatus() {
-        return queue.status();
+        GroupQueue.Load load = queue.load();
+        return new EngineStatus.Queue(load.waiting(), grouping.maxWaiting(), load.groups(), grouping.groupsInFlight());
     }
 
     EngineStatus.Calls callCounts() {
-        return queue.callCounts();
+        GroupQueue.Calls calls = queue.calls();
+        return new EngineStatus.Calls(calls.count(), calls.requests(), Duration.ofNanos(calls.nanos()));
     }
 
     /** Asks the store with the next request, whatever happened before. */
@@ -107,7 +105,7 @@ final class StoreCalls {
 
     /** When a request has waited for too long that came at that moment. */
     long deadline(long start) {
-        return start + deadline.toNanos();
+        return start + grouping.deadline().toNanos();
     }
 
     /**

@@ -453,7 +453,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
                 calls.queueStatus(),
                 calls.callCounts(),
                 memory.denials.status(),
-                memory.leases.status());
+                memory.leaseStatus());
     }
 
     /**

@@ -81,7 +81,7 @@ class BreakerTest {
     @ValueSource(longs = {1, 5, 12, 20, 3_600})
     void storeIsTriedTwiceASecondHoweverLongItIsAway(long seconds) throws Exception {
         AtomicLong nanos = new AtomicLong(42);
-        Breaker breaker = new Breaker(StoreCalls.BREAK, Duration.ofMillis(100), nanos::get);
+        Breaker breaker = new Breaker(Breaker.INTERVAL, Duration.ofMillis(100), nanos::get);
         breaker.failed(FAILED, nanos.get());
         long longest = 0;
         long lastTry = nanos.get();

@@ -94,13 +94,13 @@ class GroupQueueStressTest {
     void everybodyIsAnsweredAndNothingIsLeftBehind(int groups, int groupSize) throws Exception {
         TestSeed seed = TestSeed.of("GroupQueueStressTest, " + groups + " groups of " + groupSize);
         Watch watch = new Watch(seed.history(CALLERS));
-        Grouping grouping = Grouping.DEFAULT.withGroupsInFlight(groups).withMaxGroupSize(groupSize);
+        QueueSettings settings = new QueueSettings(groups, groupSize, 10_000, Duration.ofSeconds(1));
         ExecutorService workers = Executors.newCachedThreadPool();
         ExecutorService callers = Executors.newFixedThreadPool(CALLERS);
         Breaker breaker = new Breaker(Duration.ofSeconds(1), Duration.ofSeconds(1));
         GroupQueue queue = new GroupQueue(
                 new AnsweringStore(watch::look),
-                grouping,
+                settings,
                 workers,
                 breaker,
                 new LocalDecisions(1, null),

@@ -36,16 +36,18 @@ class GroupQueueTest {
     /** Nobody waits for so long here. */
     private static final Duration PATIENT = Duration.ofHours(1);
 
-    private static final Grouping GROUPING = Grouping.DEFAULT.withMaxGroupSize(100);
+    private static final QueueSettings SETTINGS = new QueueSettings(1, 100, 10_000, Duration.ofSeconds(1));
+
+    private static final QueueSettings TWO_GROUPS = new QueueSettings(2, 100, 10_000, Duration.ofSeconds(1));
 
     private GroupQueue queue(Executor workers) {
-        return new GroupQueue(store, GROUPING, workers, breaker, new LocalDecisions(1, null), PATIENT);
+        return new GroupQueue(store, SETTINGS, workers, breaker, new LocalDecisions(1, null), PATIENT);
     }
 
     private GroupQueue queueOfTwoGroups() {
         return new GroupQueue(
                 store,
-                GROUPING.withGroupsInFlight(2),
+                TWO_GROUPS,
                 GroupQueueTest::onANewThread,
                 breaker,
                 new LocalDecisions(1, null),
@@ -190,7 +192,7 @@ class GroupQueueTest {
     void requestThatIsLateMakesRoomForAnotherToWait() throws Exception {
         GroupQueue queue = new GroupQueue(
                 store,
-                GROUPING.withMaxWaiting(1),
+                new QueueSettings(1, 100, 1, Duration.ofSeconds(1)),
                 GroupQueueTest::onANewThread,
                 breaker,
                 new LocalDecisions(1, null),
@@ -285,7 +287,7 @@ class GroupQueueTest {
     void aGroupThatIsStuckHoldsUpNobodyElse() throws Exception {
         GroupQueue queue = new GroupQueue(
                 store,
-                GROUPING.withGroupsInFlight(2),
+                TWO_GROUPS,
                 GroupQueueTest::onANewThread,
                 breaker,
                 new LocalDecisions(1, null),

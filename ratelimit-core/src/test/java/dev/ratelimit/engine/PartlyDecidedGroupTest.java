@@ -40,7 +40,7 @@ class PartlyDecidedGroupTest {
     private final Queue<Runnable> workers = new ArrayDeque<>();
     private final GroupQueue queue = new GroupQueue(
             store,
-            Grouping.DEFAULT,
+            new QueueSettings(1, 256, 10_000, Duration.ofSeconds(1)),
             workers::add,
             new Breaker(Duration.ofSeconds(1), Duration.ofHours(1)),
             local,
