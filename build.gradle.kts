@@ -50,8 +50,12 @@ subprojects {
     }
 
     tasks.withType<Javadoc>().configureEach {
-        exclude("dev/ratelimit/support/**") // internal
-        exclude("dev/ratelimit/store/postgresql/admission/**") // internal
+        // internal
+        exclude("dev/ratelimit/support/**")
+        exclude("dev/ratelimit/store/postgresql/admission/**")
+        exclude("dev/ratelimit/engine/queue/**")
+        exclude("dev/ratelimit/engine/local/**")
+        exclude("dev/ratelimit/engine/lease/**")
         (options as StandardJavadocDocletOptions).apply {
             encoding = "UTF-8"
             addBooleanOption("Xdoclint:all,-missing", true)

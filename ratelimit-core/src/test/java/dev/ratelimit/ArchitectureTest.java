@@ -64,6 +64,9 @@ class ArchitectureTest {
     private static final String REPORT = "dev.ratelimit.audit.report";
     private static final String RETENTION = "dev.ratelimit.audit.retention";
     private static final String ENGINE = "dev.ratelimit.engine";
+    private static final String QUEUE = "dev.ratelimit.engine.queue";
+    private static final String LOCAL = "dev.ratelimit.engine.local";
+    private static final String LEASE = "dev.ratelimit.engine.lease";
     private static final String MONITOR = "dev.ratelimit.monitor";
     private static final String UPKEEP = "dev.ratelimit.upkeep";
     private static final String SCHEMA = "dev.ratelimit.schema";
@@ -87,7 +90,10 @@ class ArchitectureTest {
             Map.entry(SQLITE, List.of(ROOT, ALGORITHM, STORE, JDBC, LOGGING, "org.sqlite")),
             Map.entry(ADMISSION, List.of(ROOT, ALGORITHM)),
             Map.entry(POSTGRESQL, List.of(ROOT, ALGORITHM, STORE, JDBC, ADMISSION, LOGGING)),
-            Map.entry(ENGINE, List.of(SETTING, ROOT, ALGORITHM, STORE, LOGGING)),
+            Map.entry(QUEUE, List.of(ROOT, STORE, LOGGING)),
+            Map.entry(LOCAL, List.of(ROOT, ALGORITHM, STORE, QUEUE)),
+            Map.entry(LEASE, List.of(ROOT, ALGORITHM, STORE, QUEUE, LOGGING)),
+            Map.entry(ENGINE, List.of(SETTING, ROOT, ALGORITHM, STORE, QUEUE, LOCAL, LEASE, LOGGING)),
             Map.entry(REPORT, List.of(ROOT)),
             Map.entry(
                     AUDIT,

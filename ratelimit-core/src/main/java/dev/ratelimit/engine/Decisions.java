@@ -6,6 +6,8 @@ import dev.ratelimit.LimitDecision;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.algorithm.Verdict;
+import dev.ratelimit.engine.lease.Leases;
+import dev.ratelimit.engine.queue.UndecidedException;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.support.Micros;

@@ -1,5 +1,6 @@
 package dev.ratelimit.engine;
 
+import dev.ratelimit.engine.queue.QueueSettings;
 import dev.ratelimit.setting.InvalidSettingException;
 import java.time.Duration;
 

@@ -1,6 +1,7 @@
 package dev.ratelimit.engine;
 
 import dev.ratelimit.Subject;
+import dev.ratelimit.engine.lease.Leases;
 import dev.ratelimit.store.StateKey;
 
 /** All that this process remembers of subjects, to answer without the store: denials and leases. */

@@ -5,6 +5,11 @@ import dev.ratelimit.Subject;
 import dev.ratelimit.Window;
 import dev.ratelimit.algorithm.Algorithms;
 import dev.ratelimit.engine.EngineStatus.Circuit;
+import dev.ratelimit.engine.local.LocalDecisions;
+import dev.ratelimit.engine.queue.Breaker;
+import dev.ratelimit.engine.queue.GroupQueue;
+import dev.ratelimit.engine.queue.Pending;
+import dev.ratelimit.engine.queue.UndecidedException;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.Operation;
@@ -83,8 +88,7 @@ final class StoreCalls {
     }
 
     EngineStatus.Store storeStatus() {
-        return health.status(
-                breaker.isClosed() ? Circuit.CLOSED : breaker.isOpen() ? Circuit.OPEN : Circuit.HALF_OPEN);
+        return health.status(breaker.isClosed() ? Circuit.CLOSED : breaker.isOpen() ? Circuit.OPEN : Circuit.HALF_OPEN);
     }
 
     EngineStatus.Queue queueStatus() {

@@ -1,5 +1,6 @@
 package dev.ratelimit.engine;
 
+import dev.ratelimit.engine.queue.UndecidedException;
 import dev.ratelimit.support.Listeners;
 import dev.ratelimit.support.LogText;
 import java.time.Duration;

@@ -5,6 +5,7 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.LimitDecision;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.algorithm.Verdict;
+import dev.ratelimit.engine.queue.WorkQueue;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;

@@ -13,6 +13,7 @@ import dev.ratelimit.Outcome;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.Subject;
 import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.engine.queue.HeldStore;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.MemoryLimitStore;
 import java.time.Duration;

@@ -2,6 +2,7 @@ package dev.ratelimit.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.engine.queue.UndecidedException;
 import dev.ratelimit.support.Listeners;
 import dev.ratelimit.testing.Messages;
 import java.util.List;

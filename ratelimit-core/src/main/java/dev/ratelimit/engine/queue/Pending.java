@@ -1,4 +1,4 @@
-package dev.ratelimit.engine;
+package dev.ratelimit.engine.queue;
 
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.Operation;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * one meanwhile. So the deciding thread wakes only the first few. Each of these wakes some of the others before it
  * continues.
  */
-final class Pending {
+public final class Pending {
 
     /** How many threads each one wakes: few enough to take little time, enough for a chain of at most two others. */
     private static final int WOKEN_BY_EACH = 8;
@@ -27,10 +27,10 @@ final class Pending {
     /** In place of a result: the caller has left. */
     private static final Object LEFT = new Object();
 
-    final Operation operation;
+    public final Operation operation;
 
     /** By which it is kept apart from other groups. */
-    final List<StateKey> keys;
+    public final List<StateKey> keys;
 
     private final Thread waiter = Thread.currentThread();
 
@@ -53,18 +53,18 @@ final class Pending {
     private @Nullable Answer foreseen;
     private @Nullable Answer decidedHere;
 
-    Pending(Operation operation) {
+    public Pending(Operation operation) {
         this(operation, null);
     }
 
-    Pending(Operation operation, @Nullable Consumer<Object> callback) {
+    public Pending(Operation operation, @Nullable Consumer<Object> callback) {
         this(operation, callback, false);
     }
 
     /**
      * @param orHere whether this process decides it if the store does not
      */
-    Pending(Operation operation, @Nullable Consumer<Object> callback, boolean orHere) {
+    public Pending(Operation operation, @Nullable Consumer<Object> callback, boolean orHere) {
         this.operation = operation;
         this.keys = keys(operation.demands());
         this.callback = callback;
@@ -87,7 +87,7 @@ final class Pending {
      *
      * @param results an answer or a failure for each place in the group
      */
-    static void complete(List<Pending> group, IntFunction<Object> results) {
+    public static void complete(List<Pending> group, IntFunction<Object> results) {
         // From the last to the first: when a thread is awake, those that it wakes have their results.
         for (int place = group.size() - 1; place >= 0; place--) {
             group.get(place).complete(group, place, results.apply(place));
@@ -153,64 +153,61 @@ final class Pending {
         throw UndecidedException.failed((Throwable) Objects.requireNonNull(result.get()));
     }
 
-    void send(Operation prepared) {
+    public void send(Operation prepared) {
         sent = prepared;
         atStore = true;
     }
 
     /** The demand as it was sent, with the debt that it carries. */
-    Operation.Demand sentDemand(int number) {
+    public Operation.Demand sentDemand(int number) {
         return Objects.requireNonNull(sent).demands().get(number);
     }
 
     /** The operation as it was sent. */
-    Operation sent() {
+    public Operation sent() {
         return Objects.requireNonNull(sent);
     }
 
-    boolean isAtStore() {
+    public boolean isAtStore() {
         return atStore;
     }
 
-    void answered(Answer answer) {
+    public void answered(Answer answer) {
         storeAnswer = answer;
         atStore = false;
     }
 
-    void failed() {
+    public void failed() {
         atStore = false;
     }
 
     /** Whether this process decides it if the store does not. */
-    boolean isDecidedHereOtherwise() {
+    public boolean isDecidedHereOtherwise() {
         return orHere;
     }
 
-    @Nullable
-    Answer storeAnswer() {
+    public @Nullable Answer storeAnswer() {
         return storeAnswer;
     }
 
-    void foresee(@Nullable Answer answer) {
+    public void foresee(@Nullable Answer answer) {
         foreseen = answer;
     }
 
     /** The answer that the store will give as far as this process knows; {@code null} until it is asked for. */
-    @Nullable
-    Answer foreseen() {
+    public @Nullable Answer foreseen() {
         return foreseen;
     }
 
-    void decidedHere(Answer answer) {
+    public void decidedHere(Answer answer) {
         decidedHere = answer;
     }
 
-    @Nullable
-    Answer decidedHere() {
+    public @Nullable Answer decidedHere() {
         return decidedHere;
     }
 
-    boolean isDecidedHere() {
+    public boolean isDecidedHere() {
         return decidedHere != null;
     }
 }

@@ -1,4 +1,4 @@
-package dev.ratelimit.engine;
+package dev.ratelimit.engine.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -8,6 +8,7 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
 import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.engine.local.LocalDecisions;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
@@ -46,12 +47,7 @@ class GroupQueueTest {
 
     private GroupQueue queueOfTwoGroups() {
         return new GroupQueue(
-                store,
-                TWO_GROUPS,
-                GroupQueueTest::onANewThread,
-                breaker,
-                new LocalDecisions(1, null),
-                PATIENT);
+                store, TWO_GROUPS, GroupQueueTest::onANewThread, breaker, new LocalDecisions(1, null), PATIENT);
     }
 
     /** Submits so many, each of a subject of its own, and waits until they wait. */

@@ -1,4 +1,4 @@
-package dev.ratelimit.engine;
+package dev.ratelimit.engine.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -7,6 +7,7 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
 import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.engine.local.LocalDecisions;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;

@@ -1,8 +1,10 @@
-package dev.ratelimit.engine;
+package dev.ratelimit.engine.local;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.algorithm.State;
 import dev.ratelimit.algorithm.Violations;
+import dev.ratelimit.engine.queue.Bookkeeping;
+import dev.ratelimit.engine.queue.Pending;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.GroupArithmetic;
 import dev.ratelimit.store.Operation;
@@ -43,7 +45,7 @@ import org.jspecify.annotations.Nullable;
  * One lock guards everything, since answers, debts and calls under way must change together. Nothing waits under the
  * lock.
  */
-final class LocalDecisions implements Bookkeeping {
+public final class LocalDecisions implements Bookkeeping {
 
     private static final int MOST_SUBJECTS = 50_000;
     private static final int MOST_LOOKED_AT = 64;
@@ -68,7 +70,7 @@ final class LocalDecisions implements Bookkeeping {
      * @param instances how many instances share the limits: this one grants its share of them
      * @param clock the clock that the store was given, or {@code null}
      */
-    LocalDecisions(int instances, @Nullable InstantSource clock) {
+    public LocalDecisions(int instances, @Nullable InstantSource clock) {
         this.instances = instances;
         this.clock = clock;
     }
@@ -78,7 +80,7 @@ final class LocalDecisions implements Bookkeeping {
      *
      * @param eras the debts that hold its charges; {@code null} if the store has charged it
      */
-    record Granted(Answer answer, @Nullable Map<StateKey, Long> eras) {}
+    public record Granted(Answer answer, @Nullable Map<StateKey, Long> eras) {}
 
     @Override
     public List<Pending> send(List<Pending> group) {
@@ -239,7 +241,7 @@ final class LocalDecisions implements Bookkeeping {
     }
 
     /** Decides an operation that the store has not decided in time; by its answer if that has come meanwhile. */
-    Granted decide(Pending pending) {
+    public Granted decide(Pending pending) {
         lock.lock();
         try {
             Answer late = pending.storeAnswer();
@@ -315,7 +317,7 @@ final class LocalDecisions implements Bookkeeping {
      * @param settlements with the charge of each
      * @return the settlements of charges that the store holds by now, and must settle
      */
-    List<Demand> settle(List<Demand> settlements, Map<StateKey, Long> eras) {
+    public List<Demand> settle(List<Demand> settlements, Map<StateKey, Long> eras) {
         List<Demand> charged = new ArrayList<>();
         lock.lock();
         try {
@@ -354,7 +356,7 @@ final class LocalDecisions implements Bookkeeping {
     }
 
     /** Forgets the answers of the store and all debts; calls under way are answered as they would have been. */
-    void forget() {
+    public void forget() {
         lock.lock();
         try {
             accounts.clear();
@@ -365,7 +367,7 @@ final class LocalDecisions implements Bookkeeping {
     }
 
     /** How many subjects owe something. */
-    int debts() {
+    public int debts() {
         lock.lock();
         try {
             return debtors.size();

@@ -1,4 +1,4 @@
-package dev.ratelimit.engine;
+package dev.ratelimit.engine.queue;
 
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.ForwardingLimitStore;

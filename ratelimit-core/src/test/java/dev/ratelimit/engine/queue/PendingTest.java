@@ -1,4 +1,4 @@
-package dev.ratelimit.engine;
+package dev.ratelimit.engine.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

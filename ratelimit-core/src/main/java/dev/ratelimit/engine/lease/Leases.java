@@ -1,9 +1,10 @@
-package dev.ratelimit.engine;
+package dev.ratelimit.engine.lease;
 
 import dev.ratelimit.Lease;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Subject;
 import dev.ratelimit.algorithm.Verdict;
+import dev.ratelimit.engine.queue.WorkQueue;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
@@ -50,7 +51,7 @@ import org.slf4j.LoggerFactory;
  * permit is charged in the store first, then served once, and only while it counts there ({@link
  * dev.ratelimit.algorithm.Charge#servable}). Thread-safe.
  */
-final class Leases {
+public final class Leases {
 
     private static final Logger log = LoggerFactory.getLogger(Leases.class);
 
@@ -66,9 +67,9 @@ final class Leases {
      *
      * @param clock the store's clock
      */
-    record Served(HeldLease lease, long remaining, long clock) {
+    public record Served(HeldLease lease, long remaining, long clock) {
 
-        Verdict verdict() {
+        public Verdict verdict() {
             return lease.verdict();
         }
     }
@@ -88,7 +89,7 @@ final class Leases {
      * @param deadline how long the store may take for an answer
      * @param nanoTime measures how long a lease is held
      */
-    Leases(WorkQueue store, Predicate<Limit> isCurrent, Duration deadline, LongSupplier nanoTime) {
+    public Leases(WorkQueue store, Predicate<Limit> isCurrent, Duration deadline, LongSupplier nanoTime) {
         this.store = store;
         this.deadline = deadline;
         this.nanoTime = nanoTime;
@@ -122,8 +123,7 @@ final class Leases {
      * @param deadlineNanos until when to wait, in the time of {@link System#nanoTime()}
      * @return {@code null} if the store is to be asked
      */
-    @Nullable
-    Served serve(Demand demand, long deadlineNanos) {
+    public @Nullable Served serve(Demand demand, long deadlineNanos) {
         return counted(serveIfHot(demand, deadlineNanos));
     }
 
@@ -172,7 +172,7 @@ final class Leases {
      *
      * @return whether it was done; {@code false} if their lease is no longer held, and then they stay charged
      */
-    boolean putBack(Demand demand, Served served) {
+    public boolean putBack(Demand demand, Served served) {
         Hot hot = subjects.get(demand.key());
         if (hot == null) {
             return false;
@@ -284,7 +284,7 @@ final class Leases {
      *
      * @return with {@code null} if the store is to be asked
      */
-    CompletableFuture<@Nullable Served> serveLater(Demand demand) {
+    public CompletableFuture<@Nullable Served> serveLater(Demand demand) {
         return serveIfHotLater(demand).thenApply(this::counted);
     }
 
@@ -350,7 +350,7 @@ final class Leases {
     }
 
     /** Remembers the answer of the store on a limit with a lease. */
-    void observe(Demand demand, Verdict verdict) {
+    public void observe(Demand demand, Verdict verdict) {
         Hot hot = subjects.get(demand.key());
         if (hot == null) {
             boolean worthIt = verdict.allowed() && verdict.remaining() >= 2 * demand.cost();
@@ -378,7 +378,7 @@ final class Leases {
         }
     }
 
-    void giveBackIdle() {
+    public void giveBackIdle() {
         try {
             giveBack(false);
         } catch (RuntimeException | Error e) {
@@ -449,7 +449,7 @@ final class Leases {
     }
 
     /** Drops the lease of the subject: its charge no longer counts. */
-    void drop(StateKey key) {
+    public void drop(StateKey key) {
         Hot hot = subjects.remove(key);
         if (hot != null) {
             hot.lock.lock();
@@ -462,7 +462,7 @@ final class Leases {
         }
     }
 
-    void drop(Subject subject) {
+    public void drop(Subject subject) {
         for (StateKey key : subjects.keySet()) {
             if (key.subject().equals(subject.text())) {
                 drop(key);
@@ -470,26 +470,26 @@ final class Leases {
         }
     }
 
-    void drop() {
+    public void drop() {
         new ArrayList<>(subjects.keySet()).forEach(this::drop);
     }
 
     /** How many requests were served. */
-    long hits() {
+    public long hits() {
         return hits.sum();
     }
 
     /** How many requests had to ask the store. */
-    long misses() {
+    public long misses() {
         return misses.sum();
     }
 
     /** The number of hot subjects: those that hold a lease, or may take one. */
-    long size() {
+    public long size() {
         return subjects.mappingCount();
     }
 
-    void close() {
+    public void close() {
         synchronized (this) {
             closed = true;
             if (timer != null) {

@@ -1,10 +1,11 @@
-package dev.ratelimit.engine;
+package dev.ratelimit.engine.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.Subject;
 import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.engine.local.LocalDecisions;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.LockedKeysException;

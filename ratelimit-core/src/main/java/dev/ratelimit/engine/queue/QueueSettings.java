@@ -1,4 +1,4 @@
-package dev.ratelimit.engine;
+package dev.ratelimit.engine.queue;
 
 import java.time.Duration;
 
@@ -10,4 +10,4 @@ import java.time.Duration;
  * @param maxWaiting how many requests may wait; one more is an overload
  * @param deadline how long a request waits at most
  */
-record QueueSettings(int mostGroups, int maxGroupSize, int maxWaiting, Duration deadline) {}
+public record QueueSettings(int mostGroups, int maxGroupSize, int maxWaiting, Duration deadline) {}

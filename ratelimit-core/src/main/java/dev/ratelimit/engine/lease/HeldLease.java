@@ -1,4 +1,4 @@
-package dev.ratelimit.engine;
+package dev.ratelimit.engine.lease;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.algorithm.Charge;

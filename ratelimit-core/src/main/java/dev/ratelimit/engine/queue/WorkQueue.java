@@ -1,4 +1,4 @@
-package dev.ratelimit.engine;
+package dev.ratelimit.engine.queue;
 
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.Operation;
@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 
 /** Leaves operations to the workers, which decide them together with other requests. */
 @FunctionalInterface
-interface WorkQueue {
+public interface WorkQueue {
 
     void submitLater(Pending pending) throws UndecidedException;
 

@@ -1,4 +1,4 @@
-package dev.ratelimit.engine;
+package dev.ratelimit.engine.queue;
 
 import dev.ratelimit.Outcome;
 import dev.ratelimit.algorithm.Charge;
@@ -15,13 +15,13 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /** A store that shows each group as it arrives and holds it until the test lets it go; every answer is yes. */
-final class HeldStore implements LimitStore {
+public final class HeldStore implements LimitStore {
 
     /** A group at the store. */
-    static final class Held {
+    public static final class Held {
 
-        final List<Operation> operations;
-        final Thread thread = Thread.currentThread();
+        public final List<Operation> operations;
+        public final Thread thread = Thread.currentThread();
         private final CountDownLatch released = new CountDownLatch(1);
         private volatile Throwable failure;
 
@@ -29,26 +29,26 @@ final class HeldStore implements LimitStore {
             this.operations = operations;
         }
 
-        int size() {
+        public int size() {
             return operations.size();
         }
 
-        List<String> subjects() {
+        public List<String> subjects() {
             List<String> subjects = new ArrayList<>();
             operations.forEach(
                     one -> subjects.add(one.demands().get(0).subject().text()));
             return subjects;
         }
 
-        void release() {
+        public void release() {
             released.countDown();
         }
 
-        void fail(RuntimeException e) {
+        public void fail(RuntimeException e) {
             failUndeclared(e);
         }
 
-        void failUndeclared(Throwable e) {
+        public void failUndeclared(Throwable e) {
             failure = e;
             released.countDown();
         }
@@ -57,11 +57,11 @@ final class HeldStore implements LimitStore {
     private final BlockingQueue<Held> groups = new LinkedBlockingQueue<>();
     private final boolean answersInTime;
 
-    HeldStore() {
+    public HeldStore() {
         this(true);
     }
 
-    HeldStore(boolean answersInTime) {
+    public HeldStore(boolean answersInTime) {
         this.answersInTime = answersInTime;
     }
 
@@ -98,7 +98,7 @@ final class HeldStore implements LimitStore {
         throw (E) failure;
     }
 
-    static List<Answer> yes(List<Operation> group) {
+    public static List<Answer> yes(List<Operation> group) {
         List<Answer> answers = new ArrayList<>(group.size());
         for (Operation operation : group) {
             List<Verdict> verdicts = new ArrayList<>();
@@ -112,7 +112,7 @@ final class HeldStore implements LimitStore {
     }
 
     /** The next group that arrives. */
-    Held next() throws InterruptedException {
+    public Held next() throws InterruptedException {
         Held held = groups.poll(10, TimeUnit.SECONDS);
         if (held == null) {
             throw new AssertionError("no group came to the store");
@@ -120,7 +120,7 @@ final class HeldStore implements LimitStore {
         return held;
     }
 
-    boolean hasAnother() {
+    public boolean hasAnother() {
         return !groups.isEmpty();
     }
 

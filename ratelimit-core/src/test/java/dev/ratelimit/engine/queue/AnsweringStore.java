@@ -1,4 +1,4 @@
-package dev.ratelimit.engine;
+package dev.ratelimit.engine.queue;
 
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /** Says yes at once, after it has done something with the group. */
-final class AnsweringStore implements LimitStore {
+public final class AnsweringStore implements LimitStore {
 
     private final Consumer<List<Operation>> before;
 
-    AnsweringStore(Consumer<List<Operation>> before) {
+    public AnsweringStore(Consumer<List<Operation>> before) {
         this.before = before;
     }
 

@@ -1,4 +1,4 @@
-package dev.ratelimit.engine;
+package dev.ratelimit.engine.queue;
 
 import dev.ratelimit.Outcome;
 import java.time.Duration;
@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
  * whether the store is back. Only a failure of the store opens it: neither a request that is late, as on a busy machine, nor
  * an overload does. Otherwise a flood could switch the limits off.
  */
-final class Breaker {
+public final class Breaker {
 
     /**
      * How long a store that has failed is left alone before it is asked again. A store that is back is used within a
      * second: after this time, and the time that one request waits in vain because a connection is not open yet.
      */
-    static final Duration INTERVAL = Duration.ofMillis(500);
+    public static final Duration INTERVAL = Duration.ofMillis(500);
 
     private static final long CLOSED = Long.MIN_VALUE;
 
@@ -39,11 +39,11 @@ final class Breaker {
      * @param interval how long the store is left alone
      * @param silence for how long it must have failed, without an answer to anybody
      */
-    Breaker(Duration interval, Duration silence) {
+    public Breaker(Duration interval, Duration silence) {
         this(interval, silence, System::nanoTime);
     }
 
-    Breaker(Duration interval, Duration silence, LongSupplier nanoTime) {
+    public Breaker(Duration interval, Duration silence, LongSupplier nanoTime) {
         this.intervalNanos = interval.toNanos();
         this.silenceNanos = silence.toNanos();
         this.nanoTime = nanoTime;
@@ -51,7 +51,7 @@ final class Breaker {
     }
 
     /** Returns if the store may be asked; else throws the last failure. */
-    void check() throws UndecidedException {
+    public void check() throws UndecidedException {
         long next = nextTry.get();
         if (next == CLOSED) {
             return;
@@ -67,17 +67,17 @@ final class Breaker {
     }
 
     /** Whether requests are spared the wait now. */
-    boolean isOpen() {
+    public boolean isOpen() {
         long next = nextTry.get();
         return next != CLOSED && nanoTime.getAsLong() - next < 0;
     }
 
     /** Whether every request asks the store. If it is neither closed nor open, the next request does. */
-    boolean isClosed() {
+    public boolean isClosed() {
         return nextTry.get() == CLOSED;
     }
 
-    void succeeded() {
+    public void succeeded() {
         lastSuccess = nanoTime.getAsLong();
         if (failingSince.get() != CLOSED) {
             failingSince.set(CLOSED);
@@ -92,7 +92,7 @@ final class Breaker {
      *
      * @param askedAt when it was asked
      */
-    void failed(UndecidedException failure, long askedAt) {
+    public void failed(UndecidedException failure, long askedAt) {
         if (failure.outcome() != Outcome.FAILED) {
             return;
         }

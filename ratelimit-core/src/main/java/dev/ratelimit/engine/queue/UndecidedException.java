@@ -1,9 +1,9 @@
-package dev.ratelimit.engine;
+package dev.ratelimit.engine.queue;
 
 import dev.ratelimit.Outcome;
 
 /** The store has not decided, for the reason in the message. */
-final class UndecidedException extends Exception {
+public final class UndecidedException extends Exception {
 
     private static final long serialVersionUID = 1L;
 
@@ -19,32 +19,32 @@ final class UndecidedException extends Exception {
         this.outcome = Outcome.FAILED;
     }
 
-    static UndecidedException overloaded(int waiting) {
+    public static UndecidedException overloaded(int waiting) {
         return new UndecidedException(Outcome.OVERLOADED, waiting + " requests are already waiting for a decision");
     }
 
-    static UndecidedException late() {
+    public static UndecidedException late() {
         return new UndecidedException(Outcome.FAILED, "the store did not answer in time");
     }
 
-    static UndecidedException locked() {
+    public static UndecidedException locked() {
         return new UndecidedException(Outcome.FAILED, "another process holds the state of the subject");
     }
 
-    static UndecidedException closed() {
+    public static UndecidedException closed() {
         return new UndecidedException(Outcome.FAILED, "the rate limiter is closed");
     }
 
-    static UndecidedException failed(Throwable cause) {
+    public static UndecidedException failed(Throwable cause) {
         return new UndecidedException(cause);
     }
 
-    Outcome outcome() {
+    public Outcome outcome() {
         return outcome;
     }
 
     /** The failure to report: the cause if there is one, else this. */
-    Throwable reason() {
+    public Throwable reason() {
         Throwable cause = getCause();
         return cause == null ? this : cause;
     }

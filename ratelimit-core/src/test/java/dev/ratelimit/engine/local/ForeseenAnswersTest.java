@@ -1,4 +1,4 @@
-package dev.ratelimit.engine;
+package dev.ratelimit.engine.local;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -10,6 +10,7 @@ import dev.ratelimit.algorithm.LeakyBucket;
 import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.engine.queue.Pending;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.MemoryLimitStore;
 import dev.ratelimit.store.Operation;

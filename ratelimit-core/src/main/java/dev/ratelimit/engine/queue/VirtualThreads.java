@@ -1,4 +1,4 @@
-package dev.ratelimit.engine;
+package dev.ratelimit.engine.queue;
 
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;

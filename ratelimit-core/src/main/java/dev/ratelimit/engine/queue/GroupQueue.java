@@ -1,4 +1,4 @@
-package dev.ratelimit.engine;
+package dev.ratelimit.engine.queue;
 
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
@@ -34,13 +34,13 @@ import java.util.function.Consumer;
  * So a request waits for at most two groups: the one at the store when it arrived, and its own. It waits longer only if
  * more callers wait than a group holds, or behind a request over several limits.
  */
-final class GroupQueue {
+public final class GroupQueue {
 
     /** The fixed cost of a call equals that of about eight requests. With this many requests it is a small part. */
-    static final int WORTH_ANOTHER = 24;
+    public static final int WORTH_ANOTHER = 24;
 
     /** Much longer than a group takes that is not stuck. */
-    static final Duration STUCK_AFTER = Duration.ofMillis(10);
+    public static final Duration STUCK_AFTER = Duration.ofMillis(10);
 
     private final LimitStore store;
     private final int mostGroups;
@@ -66,7 +66,7 @@ final class GroupQueue {
     /**
      * @param patience how long a caller waits before a small second group goes
      */
-    GroupQueue(
+    public GroupQueue(
             LimitStore store,
             QueueSettings settings,
             Executor workers,
@@ -84,7 +84,7 @@ final class GroupQueue {
     }
 
     /** Sends requests on every key again, also on those that another process held. */
-    void forgetLocks() {
+    public void forgetLocks() {
         locked.clear();
     }
 
@@ -94,9 +94,9 @@ final class GroupQueue {
      * @param waiting how many requests wait for their group
      * @param groups how many groups are at the store
      */
-    record Load(int waiting, int groups) {}
+    public record Load(int waiting, int groups) {}
 
-    Load load() {
+    public Load load() {
         mutex.lock();
         try {
             return new Load(waiting.size(), groups);
@@ -111,9 +111,9 @@ final class GroupQueue {
      * @param requests how many requests were in their groups
      * @param nanos how long they took together
      */
-    record Calls(long count, long requests, long nanos) {}
+    public record Calls(long count, long requests, long nanos) {}
 
-    Calls calls() {
+    public Calls calls() {
         return decider.calls();
     }
 
@@ -122,7 +122,7 @@ final class GroupQueue {
     }
 
     /** Waits for the answer until the deadline. A caller that leads a group waits until the store has answered. */
-    Answer submit(Pending pending, long deadlineNanos) throws UndecidedException {
+    public Answer submit(Pending pending, long deadlineNanos) throws UndecidedException {
         long now = System.nanoTime();
         if (deadlineNanos - now <= 0) {
             throw UndecidedException.late();
@@ -149,7 +149,7 @@ final class GroupQueue {
     }
 
     /** Leaves an operation to the workers, without a caller that waits. */
-    void submitLater(Pending pending) throws UndecidedException {
+    public void submitLater(Pending pending) throws UndecidedException {
         if (enter(pending, false) == Turn.START_GROUP) {
             startWorker();
         }
@@ -353,7 +353,7 @@ final class GroupQueue {
     }
 
     /** Removes a caller that has missed its deadline, so that it is not sent to the store. */
-    void leave(Pending pending) {
+    public void leave(Pending pending) {
         mutex.lock();
         try {
             if (waiting.remove(pending) && ready > 0 && isReady(pending)) {

@@ -1,4 +1,4 @@
-package dev.ratelimit.engine;
+package dev.ratelimit.engine.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
@@ -12,6 +12,8 @@ import dev.ratelimit.Limits;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.Subject;
 import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.engine.Grouping;
+import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.MemoryLimitStore;

@@ -1,4 +1,4 @@
-package dev.ratelimit.engine;
+package dev.ratelimit.engine.queue;
 
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.Operation;
@@ -8,7 +8,7 @@ import java.util.List;
  * Keeps account of the groups that go to the store: requests that were decided without it, and permits that this process
  * granted meanwhile and that the store has not charged yet.
  */
-interface Bookkeeping {
+public interface Bookkeeping {
 
     /**
      * Prepares a group for the store. {@link #returned} must follow.
