@@ -18,14 +18,30 @@ public final class ConfiguredStorage implements PolicyStorage {
     private final EffectivePolicy effective;
     private final InstantSource clock;
     private final String reason;
+    private final boolean listsCounts;
 
     /**
      * @param reason why nothing can be changed, and what to do about it
      */
     public ConfiguredStorage(PolicyConfiguration configuration, InstantSource clock, String reason) {
+        this(configuration, clock, reason, false);
+    }
+
+    private ConfiguredStorage(
+            PolicyConfiguration configuration, InstantSource clock, String reason, boolean listsCounts) {
         this.effective = EffectivePolicy.of(configuration, EffectivePolicy.Versions.NONE, clock.instant());
         this.clock = clock;
         this.reason = reason;
+        this.listsCounts = listsCounts;
+    }
+
+    /** The storage while rate limiting is off: nobody is counted. */
+    public static ConfiguredStorage off(PolicyConfiguration configuration) {
+        return new ConfiguredStorage(
+                configuration,
+                InstantSource.system(),
+                "rate limiting is off; set ratelimit.enabled to true and start again",
+                true);
     }
 
     @Override
@@ -89,13 +105,26 @@ public final class ConfiguredStorage implements PolicyStorage {
     }
 
     @Override
+    public boolean listsCounts() {
+        return listsCounts;
+    }
+
+    @Override
     public List<PenaltyAdmin.Penalty> penalties(int most) {
+        requireListed();
         return List.of();
     }
 
     @Override
     public List<String> subjects(String prefix, int most) {
+        requireListed();
         return List.of();
+    }
+
+    private void requireListed() {
+        if (!listsCounts) {
+            throw new IllegalStateException(SubjectAdmin.NOT_LISTED);
+        }
     }
 
     @Override

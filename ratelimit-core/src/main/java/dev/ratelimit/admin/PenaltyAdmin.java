@@ -45,12 +45,16 @@ public final class PenaltyAdmin {
         this.resets = resets;
     }
 
-    /** All penalties that are not over, the longest first. */
+    /**
+     * All penalties that are not over, the longest first.
+     *
+     * @throws IllegalStateException if they {@linkplain SubjectAdmin#listsCounts() cannot be listed}
+     */
     public List<Penalty> list() {
         return storage.penalties(Integer.MAX_VALUE);
     }
 
-    /** The penalties that are not over, the longest first, at most so many. */
+    /** The same, at most so many. */
     public List<Penalty> list(int most) {
         SubjectAdmin.requireMost(most);
         return storage.penalties(most);
@@ -61,6 +65,7 @@ public final class PenaltyAdmin {
      * are forgotten.
      *
      * @return {@code false} if no violations are remembered
+     * @throws IllegalStateException if penalties {@linkplain SubjectAdmin#listsCounts() cannot be listed}
      */
     public boolean note(Subject subject, String limit, Map<String, String> notes, Change change) {
         change.requireNoExpiry("a note on violations");

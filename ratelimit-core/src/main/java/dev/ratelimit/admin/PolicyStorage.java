@@ -69,25 +69,45 @@ public interface PolicyStorage extends Policies {
 
     Optional<KeyInfo> keyInfo(String id);
 
-    /** The penalties that are not over, the longest first, at most so many. */
+    /**
+     * Whether counts and penalties can be listed: only a store with tables can do that. Without them, one subject at a time can
+     * be asked for.
+     */
+    default boolean listsCounts() {
+        return true;
+    }
+
+    /**
+     * The penalties that are not over, the longest first, at most so many.
+     *
+     * @throws IllegalStateException if they {@linkplain #listsCounts() cannot be listed}
+     */
     List<PenaltyAdmin.Penalty> penalties(int most);
 
-    /** The texts of subjects with state that begin with a prefix, in order, at most so many. */
+    /**
+     * The texts of subjects with state that begin with a prefix, in order, at most so many.
+     *
+     * @throws IllegalStateException if they {@linkplain #listsCounts() cannot be listed}
+     */
     List<String> subjects(String prefix, int most);
 
-    /** The stored state of a subject, and of subjects of several parts that begin with it, at most so many. */
+    /**
+     * The stored state of a subject, and of subjects of several parts that begin with it, at most so many. Empty if it
+     * {@linkplain #listsCounts() cannot be listed}.
+     */
     List<SubjectAdmin.StoredState> states(Subject subject, int most);
 
     /** The changes that operators made, the newest first. */
     List<ChangeLog.Entry> changes(ChangeLog.Query query);
 
-    /** The number of penalties that are not over, by limit. */
+    /** The number of penalties that are not over, by limit. Empty if they {@linkplain #listsCounts() cannot be listed}. */
     Map<String, Long> activePenalties();
 
     /**
      * Replaces the notes on the violations of a subject on a limit. If there are no violations, returns false.
      *
      * @param metadata a JSON object
+     * @throws IllegalStateException if penalties {@linkplain #listsCounts() cannot be listed}
      */
     boolean notePenalty(Subject subject, String limit, String metadata);
 

@@ -31,6 +31,11 @@ public final class SubjectAdmin {
     /** The largest number of rows that one call reads. */
     public static final int MOST = 1_000;
 
+    /** The reason why penalties and subjects cannot be listed, and what to do instead. */
+    public static final String NOT_LISTED =
+            "penalties and subjects cannot be listed with this store, since only SQLite and PostgreSQL keep counts in tables;"
+                    + " look up one subject by its name instead";
+
     private static final String USER = "user:";
     private static final String IP = "ip:";
     private static final String API_KEY = "api-key:";
@@ -60,7 +65,7 @@ public final class SubjectAdmin {
      * @param limit the name that the count is kept under
      * @param trial whether the count is of a trial, which denies nobody
      * @param decision the answer to a request now; {@code null} if no such limit is in force, or the store is unavailable
-     * @param stored the stored state; {@code null} if nothing is counted
+     * @param stored the stored state; {@code null} if nothing is counted, or counts cannot be listed
      */
     public record Standing(
             Subject subject,
@@ -93,9 +98,15 @@ public final class SubjectAdmin {
         return subjects.ofAddress(parsed);
     }
 
+    /** Whether subjects and penalties can be listed. Otherwise only one subject at a time can be looked up. */
+    public boolean listsCounts() {
+        return storage.listsCounts();
+    }
+
     /**
      * The texts of subjects with stored state, in order.
      *
+     * @throws IllegalStateException if they {@linkplain #listsCounts() cannot be listed}
      * @param prefix the beginning of the text, such as {@code user:al}; without a kind, users, addresses and API keys are
      *     searched
      * @param most at most so many

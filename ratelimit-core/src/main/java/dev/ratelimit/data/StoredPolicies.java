@@ -85,7 +85,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     }
 
     private final PolicyDatabase database;
-    private final PolicyDatabase counting;
+    private final @Nullable PolicyDatabase counting;
     private final PolicyConfiguration configuration;
     private final Options options;
     private final Listeners<ChangeListener> listeners;
@@ -109,22 +109,28 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     }
 
     /**
-     * @param counting the database of the store, with the penalties
+     * @param counting the database of the store, with the penalties; {@code null} if the store has no tables
      */
     public StoredPolicies(
-            PolicyDatabase database, PolicyDatabase counting, PolicyConfiguration configuration, Options options) {
+            PolicyDatabase database,
+            @Nullable PolicyDatabase counting,
+            PolicyConfiguration configuration,
+            Options options) {
         this(database, counting, configuration, options, true);
     }
 
     /** Those of a database that is unavailable at startup, or has no tables yet. */
     public static StoredPolicies later(
-            PolicyDatabase database, PolicyDatabase counting, PolicyConfiguration configuration, Options options) {
+            PolicyDatabase database,
+            @Nullable PolicyDatabase counting,
+            PolicyConfiguration configuration,
+            Options options) {
         return new StoredPolicies(database, counting, configuration, options, false);
     }
 
     private StoredPolicies(
             PolicyDatabase database,
-            PolicyDatabase counting,
+            @Nullable PolicyDatabase counting,
             PolicyConfiguration configuration,
             Options options,
             boolean atOnce) {
@@ -367,21 +373,33 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     }
 
     @Override
+    public boolean listsCounts() {
+        return counting != null;
+    }
+
+    private PolicyDatabase counting() {
+        if (counting == null) {
+            throw new IllegalStateException(SubjectAdmin.NOT_LISTED);
+        }
+        return counting;
+    }
+
+    @Override
     public List<PenaltyAdmin.Penalty> penalties(int most) {
         long now = Micros.of(now());
-        return counting.penalties().findEndingAfter(now, most).stream()
+        return counting().penalties().findEndingAfter(now, most).stream()
                 .map(PenaltyRow::penalty)
                 .toList();
     }
 
     @Override
     public List<String> subjects(String prefix, int most) {
-        return counting.states().findSubjects(prefix, most);
+        return counting().states().findSubjects(prefix, most);
     }
 
     @Override
     public List<SubjectAdmin.StoredState> states(Subject subject, int most) {
-        return counting.states().find(subject.text(), Micros.of(now()), most);
+        return counting == null ? List.of() : counting.states().find(subject.text(), Micros.of(now()), most);
     }
 
     @Override
@@ -391,12 +409,13 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
 
     @Override
     public Map<String, Long> activePenalties() {
-        return counting.penalties().countEndingAfter(Micros.of(now()));
+        return counting == null ? Map.of() : counting.penalties().countEndingAfter(Micros.of(now()));
     }
 
     @Override
     public boolean notePenalty(Subject subject, String limit, String metadata) {
-        return counting.inTransaction(() -> counting.penalties().note(subject.text(), limit, metadata));
+        PolicyDatabase tables = counting();
+        return tables.inTransaction(() -> tables.penalties().note(subject.text(), limit, metadata));
     }
 
     @Override

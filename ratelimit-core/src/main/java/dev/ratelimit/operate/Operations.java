@@ -192,6 +192,7 @@ public final class Operations {
 
     /** The texts of subjects that begin so, such as {@code user:al}; without a kind, users, addresses and API keys. */
     public List<String> searchSubjects(String prefix, int most) {
+        requireListed();
         return admin.subjects().search(prefix, most);
     }
 
@@ -216,6 +217,7 @@ public final class Operations {
 
     /** The penalties that are not over, the longest first. */
     public List<PenaltyView> penalties(int most) {
+        requireListed();
         Instant now = admin.clock().instant();
         return admin.penalties().list(most).stream()
                 .map(penalty -> PenaltyView.of(penalty, now))
@@ -308,11 +310,17 @@ public final class Operations {
         return most;
     }
 
+    private void requireListed() {
+        if (!admin.subjects().listsCounts()) {
+            throw new UnavailableException(SubjectAdmin.NOT_LISTED);
+        }
+    }
+
     private Reports reports() {
         if (reports == null) {
             throw new UnavailableException(
-                    "there are no reports, because rate limits are not kept in a database; set ratelimit.store.type to sqlite or"
-                            + " postgresql");
+                    "there are no reports, because neither limits nor counts are kept in a database; set ratelimit.policy.store or"
+                            + " ratelimit.store.type to sqlite or postgresql");
         }
         return reports;
     }

@@ -194,16 +194,18 @@ public final class Steering {
     }
 
     /**
-     * Resets a subject on all limits that have counted it, and subjects of several parts that begin with it.
+     * Resets a subject on all limits that have counted it, and subjects of several parts that begin with it. A store that
+     * cannot list its counts resets the limits that rules in force count the subject for, without subjects of several parts.
      *
      * @return the names of these limits
      */
     public List<String> resetAll(String subject) {
+        boolean listed = admin.subjects().listsCounts();
         Set<String> limits = new LinkedHashSet<>();
         Subject whole = Subject.ofText(subject);
         for (SubjectAdmin.Standing standing :
                 admin.subjects().standings(whole, admin.subjects().caller(whole))) {
-            if (standing.stored() != null) {
+            if (standing.stored() != null || (!listed && standing.decision() != null)) {
                 reset(standing.subject().text(), standing.limit());
                 limits.add(standing.limit());
             }

@@ -41,8 +41,8 @@ public record SubjectView(
      * @param outcome how a request would come out now: {@code allowed}, {@code throttled}, {@code blocked}, or
      *     {@code unknown} if no such limit is in force or the store is unavailable
      * @param count {@code null} if it is unknown
-     * @param penalty {@code null} if no violation is remembered
-     * @param lastRequestAt {@code null} if nothing is counted
+     * @param penalty {@code null} if no violation is remembered, or the store cannot list them
+     * @param lastRequestAt {@code null} if nothing is counted, or the store cannot list it
      */
     public record Standing(
             String limit,

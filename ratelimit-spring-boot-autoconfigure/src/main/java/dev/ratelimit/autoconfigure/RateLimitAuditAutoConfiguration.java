@@ -6,6 +6,7 @@ import dev.ratelimit.audit.report.Reports;
 import dev.ratelimit.audit.retention.AuditArchive;
 import dev.ratelimit.audit.retention.Retention;
 import dev.ratelimit.database.AuditConnections;
+import dev.ratelimit.database.CountsDatabase;
 import dev.ratelimit.database.DatabaseChoice;
 import dev.ratelimit.database.StateDatabase;
 import dev.ratelimit.engine.EngineStatus;
@@ -39,51 +40,63 @@ public final class RateLimitAuditAutoConfiguration {
     private static final Duration RETENTION_EVERY = Duration.ofHours(1);
 
     /**
-     * @param migrated its schema is up to date
+     * None if there is no database for it: counts are in Redis, and limits and rules come from the configuration alone.
+     *
+     * @param migrated the schema of the counts is up to date
      */
     @Bean
+    @Nullable
     AuditConnections rateLimitAuditConnections(
             DatabaseChoice choice, LimitStore migrated, RateLimitProperties properties, BeanFactory beans) {
         StateDatabase counts = beans.containsBean(OnDatabase.OUR_STORE) ? choice.state() : null;
-        StateDatabase beside =
-                counts == null || counts instanceof StateDatabase.Memory ? choice.policies(null) : counts;
-        return AuditConnections.beside(beside, properties.audit().sqlitePath());
+        boolean hasTables =
+                counts != null && !(counts instanceof StateDatabase.Memory) && !(counts instanceof CountsDatabase);
+        StateDatabase beside = hasTables ? counts : choice.policies(counts);
+        return beside == null
+                ? null
+                : AuditConnections.beside(beside, hasTables, properties.audit().sqlitePath());
     }
 
     @Bean
     @ConditionalOnMissingBean
+    @Nullable
     RequestAudit rateLimitAudit(
-            AuditConnections connections,
+            ObjectProvider<AuditConnections> connections,
             RateLimitProperties properties,
             Environment environment,
             LimiterCaches caches,
             @Qualifier(RateLimitClocks.BEAN) ObjectProvider<InstantSource> clocks) {
-        return new RequestAudit(
-                connections.database(),
-                properties.audit().settings(environment),
-                clocks.getIfAvailable(InstantSource::system),
-                caches);
+        AuditConnections database = connections.getIfAvailable();
+        return database == null
+                ? null
+                : new RequestAudit(
+                        database.database(),
+                        properties.audit().settings(environment),
+                        clocks.getIfAvailable(InstantSource::system),
+                        caches);
     }
 
     /** Also where nothing new is written: old rows must end. */
     @Bean
     @ConditionalOnMissingBean
     @Lazy(false)
+    @Nullable
     Retention rateLimitRetention(
-            AuditConnections connections,
+            ObjectProvider<AuditConnections> connections,
             RateLimitProperties properties,
             ObjectProvider<AuditArchive> archives,
             @Qualifier(RateLimitClocks.BEAN) ObjectProvider<InstantSource> clocks) {
+        AuditConnections database = connections.getIfAvailable();
+        if (database == null) {
+            return null;
+        }
         AuditProperties audit = properties.audit();
         AuditArchive archive = archives.getIfAvailable();
         if (archive == null && audit.archive().location() != null) {
             throw audit.archivesMissing();
         }
         return new Retention(
-                        connections.retention(),
-                        audit.retention(),
-                        archive,
-                        clocks.getIfAvailable(InstantSource::system))
+                        database.retention(), audit.retention(), archive, clocks.getIfAvailable(InstantSource::system))
                 .every(RETENTION_EVERY);
     }
 
@@ -95,8 +108,10 @@ public final class RateLimitAuditAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     @ConditionalOnBean(RequestAudit.class)
-    Reports rateLimitReports(RequestAudit audit) {
-        return audit.reports();
+    @Nullable
+    Reports rateLimitReports(ObjectProvider<RequestAudit> audits) {
+        RequestAudit audit = audits.getIfAvailable();
+        return audit == null ? null : audit.reports();
     }
 
     /** The limiter needs its listeners before it exists itself. */

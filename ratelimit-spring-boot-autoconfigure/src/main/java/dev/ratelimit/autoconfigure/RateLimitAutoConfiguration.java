@@ -6,6 +6,7 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.connection.ApplicationDataSource;
 import dev.ratelimit.connection.AwaitedLimitStore;
 import dev.ratelimit.database.AuditConnections;
+import dev.ratelimit.database.CountsDatabase;
 import dev.ratelimit.database.DatabaseChoice;
 import dev.ratelimit.database.StateDatabase;
 import dev.ratelimit.engine.Grouping;
@@ -73,12 +74,14 @@ public final class RateLimitAutoConfiguration {
             RateLimitProperties properties,
             @RateLimitDataSource ObjectProvider<DataSource> marked,
             ObjectProvider<DataSource> dataSources,
+            ObjectProvider<CountsDatabase> contributed,
             Environment environment) {
         return new DatabaseChoice(
                 properties.enabled(),
                 properties.store(),
                 properties.policy().store(),
                 () -> ApplicationDataSource.find(marked, dataSources),
+                contributed::getIfAvailable,
                 environment);
     }
 

@@ -9,6 +9,7 @@ import dev.ratelimit.metrics.AuditMeters;
 import dev.ratelimit.metrics.LimiterMeters;
 import dev.ratelimit.store.LimitStore;
 import io.micrometer.core.instrument.MeterRegistry;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -44,7 +45,9 @@ public final class RateLimitLimiterMetricsAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     @ConditionalOnBean(RequestAudit.class)
-    AuditMeters rateLimitAuditMeters(RequestAudit audit) {
-        return new AuditMeters(audit);
+    @Nullable
+    AuditMeters rateLimitAuditMeters(ObjectProvider<RequestAudit> audits) {
+        RequestAudit audit = audits.getIfAvailable();
+        return audit == null ? null : new AuditMeters(audit);
     }
 }

@@ -28,6 +28,9 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnBean({PolicyConfiguration.class, RateLimiter.class})
 public final class RateLimitOperationsAutoConfiguration {
 
+    static final String NOT_STORED =
+            "limits and rules are not kept in a database; set ratelimit.policy.store to sqlite or postgresql";
+
     @Bean
     @ConditionalOnMissingBean
     Operations rateLimitOperations(
@@ -52,10 +55,7 @@ public final class RateLimitOperationsAutoConfiguration {
     /** Where nothing is stored, limits and requests can still be looked at. */
     private static RateLimitAdmin withoutStorage(
             PolicyConfiguration configuration, RateLimiter limiter, ObjectProvider<Gate> gates, InstantSource clock) {
-        ConfiguredStorage storage = new ConfiguredStorage(
-                configuration,
-                clock,
-                "limits and rules are not kept in a database; set ratelimit.policy.store to sqlite or postgresql");
+        ConfiguredStorage storage = new ConfiguredStorage(configuration, clock, NOT_STORED);
         Gate gate = gates.getIfAvailable();
         return gate == null ? new RateLimitAdmin(storage, limiter) : new RateLimitAdmin(storage, limiter, gate);
     }

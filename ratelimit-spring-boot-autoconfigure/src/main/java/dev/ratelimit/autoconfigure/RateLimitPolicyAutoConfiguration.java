@@ -4,6 +4,7 @@ import dev.ratelimit.DecisionListener;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
 import dev.ratelimit.admin.ConfiguredStorage;
+import dev.ratelimit.admin.PolicyStorage;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.annotation.RateLimitedCheck;
 import dev.ratelimit.caller.Accounts;
@@ -66,11 +67,21 @@ public final class RateLimitPolicyAutoConfiguration {
     @Conditional(OnDatabase.class)
     static class StoredConfiguration {
 
+        /** None if there is no database for limits and rules: they come from the configuration alone. */
         @Bean
         @DependsOnDatabaseInitialization
+        @Nullable
         PolicyConnections rateLimitPolicyConnections(DatabaseChoice choice, LimitStore migrated, BeanFactory beans) {
             StateDatabase counts = beans.containsBean(OnDatabase.OUR_STORE) ? choice.state() : null;
             StateDatabase policies = choice.policies(counts);
+            if (policies == null) {
+                log.info(
+                        "Taking limits and rules from the configuration alone, without API keys and audit trail, since {} keeps"
+                                + " counts only; to change limits at run time, set ratelimit.store.postgresql.url, or"
+                                + " ratelimit.policy.store: sqlite",
+                        counts);
+                return null;
+            }
             if (policies != counts) {
                 log.info("Keeping limits and rules that are changed at run time in {}", policies);
             }
@@ -83,14 +94,18 @@ public final class RateLimitPolicyAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean(Policies.class)
-        StoredPolicies rateLimitPolicies(
-                PolicyConnections connections,
+        PolicyStorage rateLimitPolicies(
+                ObjectProvider<PolicyConnections> databases,
                 PolicyConfiguration configuration,
                 RateLimitProperties properties,
-                LimitStore migrated,
                 ObjectProvider<StoreRateLimiter> limiter,
                 ObjectProvider<ChangeListener> listeners,
-                @Qualifier(RateLimitClocks.BEAN) ObjectProvider<InstantSource> clock) {
+                @Qualifier(RateLimitClocks.BEAN) ObjectProvider<InstantSource> clocks) {
+            InstantSource clock = clocks.getIfAvailable(InstantSource::system);
+            PolicyConnections connections = databases.getIfAvailable();
+            if (connections == null) {
+                return new ConfiguredStorage(configuration, clock, RateLimitOperationsAutoConfiguration.NOT_STORED);
+            }
             RateLimitProperties.Changes changes = properties.changes();
             // Only the options have this prefix. Mistakes in limits and rules also surface here, and name their own.
             StoredPolicies.Options options = InvalidPropertyException.under(
@@ -100,8 +115,8 @@ public final class RateLimitPolicyAutoConfiguration {
                             changes.listen() && connections.canListen(),
                             Stream.concat(Stream.of(forgetting(limiter)), listeners.orderedStream())
                                     .toList(),
-                            clock.getIfAvailable(InstantSource::system)));
-            return isAvailable(migrated)
+                            clock));
+            return connections.isAvailable()
                     ? new StoredPolicies(connections.database(), connections.counting(), configuration, options)
                     : StoredPolicies.later(connections.database(), connections.counting(), configuration, options);
         }
@@ -129,33 +144,35 @@ public final class RateLimitPolicyAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        @ConditionalOnBean(StoredPolicies.class)
-        Accounts rateLimitAccounts(StoredPolicies policies) {
+        @ConditionalOnBean(PolicyStorage.class)
+        Accounts rateLimitAccounts(PolicyStorage policies) {
             return policies.accounts();
         }
 
         /** Asks for the policies with the first request: the limiter needs its listeners before. */
         @Bean
         @ConditionalOnMissingBean(name = "rateLimitRequestsOfUsers")
-        DecisionListener rateLimitRequestsOfUsers(ObjectProvider<StoredPolicies> policies) {
+        DecisionListener rateLimitRequestsOfUsers(ObjectProvider<PolicyStorage> policies) {
             Supplier<DecisionListener> listener = SingletonSupplier.of(() -> {
-                StoredPolicies stored = policies.getIfAvailable();
-                return stored == null ? request -> {} : stored.requestsOfUsers();
+                return policies.getIfAvailable() instanceof StoredPolicies stored
+                        ? stored.requestsOfUsers()
+                        : request -> {};
             });
             return request -> listener.get().recorded(request);
         }
 
         @Bean
         @ConditionalOnMissingBean
-        @ConditionalOnBean(StoredPolicies.class)
-        ApiKeys rateLimitApiKeys(StoredPolicies policies) {
-            return policies.apiKeys();
+        @ConditionalOnBean(PolicyStorage.class)
+        @Nullable
+        ApiKeys rateLimitApiKeys(PolicyStorage policies) {
+            return policies instanceof StoredPolicies stored ? stored.apiKeys() : null;
         }
 
         @Bean
         @ConditionalOnMissingBean
-        @ConditionalOnBean(StoredPolicies.class)
-        RateLimitAdmin rateLimitAdmin(StoredPolicies policies, RateLimiter limiter, ObjectProvider<Gate> gates) {
+        @ConditionalOnBean(PolicyStorage.class)
+        RateLimitAdmin rateLimitAdmin(PolicyStorage policies, RateLimiter limiter, ObjectProvider<Gate> gates) {
             Gate gate = gates.getIfAvailable();
             return gate == null ? new RateLimitAdmin(policies, limiter) : new RateLimitAdmin(policies, limiter, gate);
         }
@@ -169,12 +186,7 @@ public final class RateLimitPolicyAutoConfiguration {
         @Bean
         @ConditionalOnMissingBean
         RateLimitAdmin rateLimitAdminWhileOff(PolicyConfiguration configuration, RateLimiter limiter) {
-            return new RateLimitAdmin(
-                    new ConfiguredStorage(
-                            configuration,
-                            InstantSource.system(),
-                            "rate limiting is off; set ratelimit.enabled to true and start again"),
-                    limiter);
+            return new RateLimitAdmin(ConfiguredStorage.off(configuration), limiter);
         }
 
         @Bean

@@ -198,7 +198,7 @@ public final class RateLimitWebAutoConfiguration {
                     throw new InvalidPropertyException(
                             "ratelimit.api-keys.enabled",
                             "true",
-                            "keep state in SQLite or PostgreSQL, where keys are stored, with"
+                            "set ratelimit.policy.store to sqlite or postgresql, where keys are stored, with"
                                     + " ratelimit.changes.enabled and spring-jdbc; or define a bean of type "
                                     + ApiKeys.class.getName());
                 }));

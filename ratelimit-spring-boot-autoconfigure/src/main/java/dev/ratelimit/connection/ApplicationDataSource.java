@@ -37,20 +37,21 @@ public final class ApplicationDataSource {
      * @throws UnusableDataSourceException if there are several, or it leads to several databases
      */
     public static @Nullable DataSource find(ObjectProvider<DataSource> marked, ObjectProvider<DataSource> all) {
-        DataSource found = only(marked, "several DataSources have the annotation @RateLimitDataSource: ");
+        DataSource found = only(marked, "several DataSources have the annotation @RateLimitDataSource: ", true);
         if (found == null) {
-            found = only(all, "your application has several DataSources, and none is primary: ");
+            found = only(all, "your application has several DataSources, and none is primary: ", false);
         }
         return found == null ? null : withoutProxies(found);
     }
 
-    private static @Nullable DataSource only(ObjectProvider<DataSource> some, String problem) {
+    private static @Nullable DataSource only(ObjectProvider<DataSource> some, String problem, boolean mustBeReported) {
         try {
             return some.getIfAvailable();
         } catch (NoUniqueBeanDefinitionException e) {
             Collection<String> names = e.getBeanNamesFound();
             // Without the cause, for which Spring Boot has an analysis of its own.
-            throw new UnusableDataSourceException(problem + (names == null ? e.getMessage() : names), null);
+            throw new UnusableDataSourceException(
+                    problem + (names == null ? e.getMessage() : names), null, mustBeReported);
         }
     }
 
@@ -96,7 +97,8 @@ public final class ApplicationDataSource {
                             + dataSource.getClass().getName()
                             + ") could not be asked which database it leads to: " + e.getMessage()
                             + ". If it is PostgreSQL, set ratelimit.store.type to postgresql.",
-                    e);
+                    e,
+                    true);
         }
     }
 

@@ -7,7 +7,22 @@ public final class UnusableDataSourceException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
+    private final boolean mustBeReported;
+
     public UnusableDataSourceException(String message, @Nullable Throwable cause) {
+        this(message, cause, false);
+    }
+
+    /**
+     * @param mustBeReported whether another store must not be chosen instead
+     */
+    UnusableDataSourceException(String message, @Nullable Throwable cause, boolean mustBeReported) {
         super(message, cause);
+        this.mustBeReported = mustBeReported;
+    }
+
+    /** Whether another store must not be chosen instead: it is a mistake, or may be usable at the next start. */
+    public boolean mustBeReported() {
+        return mustBeReported;
     }
 }

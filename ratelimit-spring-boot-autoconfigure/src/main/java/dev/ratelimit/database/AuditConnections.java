@@ -3,6 +3,7 @@ package dev.ratelimit.database;
 import dev.ratelimit.audit.AuditDatabase;
 import dev.ratelimit.audit.retention.RetentionDatabase;
 import dev.ratelimit.connection.LaterConnections;
+import dev.ratelimit.connection.LimiterConnections;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import java.nio.file.Path;
@@ -37,9 +38,10 @@ public final class AuditConnections implements AutoCloseable {
      * Opens it. PostgreSQL may be unavailable for now.
      *
      * @param beside the database of the counts, or else of the limits and rules
+     * @param migrated whether its schema is up to date already
      * @param path the second SQLite file; {@code null} for one in the folder of the first
      */
-    public static AuditConnections beside(StateDatabase beside, @Nullable String path) {
+    public static AuditConnections beside(StateDatabase beside, boolean migrated, @Nullable String path) {
         if (beside instanceof StateDatabase.Sqlite sqlite) {
             Path chosen = path == null ? besideFile(sqlite.file().path()) : Path.of(path);
             SqliteFile file = SqliteFile.at(chosen);
@@ -52,12 +54,25 @@ public final class AuditConnections implements AutoCloseable {
             return new AuditConnections(AuditDatabase.sqlite(file), RetentionDatabase.sqlite(file), file, null);
         }
         if (beside instanceof PostgresDatabase postgres) {
-            LaterConnections later = new LaterConnections(() -> postgres.open("ratelimit-audit", 0, MOST));
+            LaterConnections later = new LaterConnections(() -> open(postgres, migrated));
             String schema = postgres.settings().schema();
             return new AuditConnections(
                     AuditDatabase.postgres(later, schema), RetentionDatabase.postgres(later, schema), null, later);
         }
-        throw new IllegalStateException("the audit trail is not kept in memory");
+        throw new IllegalStateException("the audit trail is not kept in " + beside);
+    }
+
+    private static LimiterConnections open(PostgresDatabase postgres, boolean migrated) {
+        LimiterConnections connections = postgres.open("ratelimit-audit", 0, MOST);
+        try {
+            if (!migrated) {
+                postgres.migrate(connections);
+            }
+            return connections;
+        } catch (RuntimeException e) {
+            connections.close();
+            throw e;
+        }
     }
 
     /** Such as {@code ratelimit-audit.db} for {@code ratelimit.db}. */

@@ -3,6 +3,7 @@ package dev.ratelimit.database;
 import dev.ratelimit.connection.ApplicationDataSource;
 import dev.ratelimit.connection.MissingDriverException;
 import dev.ratelimit.connection.PostgresSource;
+import dev.ratelimit.connection.UnusableDataSourceException;
 import dev.ratelimit.database.StoreProperties.Postgresql;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.setting.InvalidPropertyException;
@@ -13,14 +14,19 @@ import java.util.List;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
 /**
- * Chooses where counts, limits and rules are kept. A file is chosen by itself only where that cannot surprise: without any database of the application, or
- * beside one that is a file, too. In all other cases instances that seem to share a database would count by themselves.
+ * Chooses where counts, limits and rules are kept. A file is chosen by itself only where that cannot surprise: without any
+ * database of the application, or beside one that is a file, too. In all other cases instances that seem to share a database
+ * would count by themselves. Redis is chosen by itself only if the application has no PostgreSQL.
  */
 public final class DatabaseChoice {
+
+    private static final Logger log = LoggerFactory.getLogger(DatabaseChoice.class);
 
     private static final String SQLITE_DRIVER = "org.sqlite.SQLiteDataSource";
 
@@ -28,13 +34,16 @@ public final class DatabaseChoice {
     private final StoreProperties store;
     private final PolicyStore policies;
     private final Supplier<@Nullable DataSource> application;
+    private final Supplier<@Nullable CountsDatabase> contributed;
     private final Environment environment;
     private @Nullable StateDatabase state;
+    private @Nullable PostgresDatabase besideCounts;
 
     /**
      * @param enabled whether limits apply at all
      * @param policies the database for limits and rules
      * @param application the data source of the application; asked for only if it is needed
+     * @param contributed the place for counts of a module
      * @param environment says whether a file is configured
      */
     public DatabaseChoice(
@@ -42,11 +51,13 @@ public final class DatabaseChoice {
             StoreProperties store,
             PolicyStore policies,
             Supplier<@Nullable DataSource> application,
+            Supplier<@Nullable CountsDatabase> contributed,
             Environment environment) {
         this.enabled = enabled;
         this.store = store;
         this.policies = policies;
         this.application = application;
+        this.contributed = contributed;
         this.environment = environment;
     }
 
@@ -61,6 +72,7 @@ public final class DatabaseChoice {
                 case MEMORY -> new StateDatabase.Memory();
                 case SQLITE -> sqlite();
                 case POSTGRESQL -> postgres();
+                case REDIS -> redis();
                 case AUTO -> auto();
             };
         }
@@ -68,13 +80,17 @@ public final class DatabaseChoice {
     }
 
     /**
-     * For limits and rules.
+     * For limits and rules, and for the audit trail.
      *
      * @param counts where counts are; {@code null} if the application keeps them
+     * @return {@code null} if there is no database for them: a file is never chosen by itself beside counts that instances share
      */
-    public StateDatabase policies(@Nullable StateDatabase counts) {
+    public synchronized @Nullable StateDatabase policies(@Nullable StateDatabase counts) {
         return switch (policies) {
-            case AUTO -> counts == null ? state() : counts;
+            case AUTO -> {
+                StateDatabase known = counts == null ? state() : counts;
+                yield known instanceof CountsDatabase ? besideCounts() : known;
+            }
             case SQLITE -> counts instanceof StateDatabase.Sqlite ? counts : sqlite();
             case POSTGRESQL -> counts instanceof PostgresDatabase ? counts : postgres();
         };
@@ -91,14 +107,57 @@ public final class DatabaseChoice {
         return database instanceof StateDatabase.Sqlite sqlite ? List.of(sqlite.file()) : List.of();
     }
 
+    private @Nullable PostgresDatabase besideCounts() {
+        if (besideCounts == null && (store.postgresql().url() != null || hasPostgres())) {
+            besideCounts = postgres();
+        }
+        return besideCounts;
+    }
+
+    private CountsDatabase redis() {
+        CountsDatabase found = contributed.get();
+        if (found == null) {
+            throw new InvalidPropertyException(
+                    "ratelimit.store.type",
+                    "redis",
+                    "add the dependency dev.ratelimit:ratelimit-redis, or write sqlite, postgresql or memory");
+        }
+        return found;
+    }
+
     private StateDatabase auto() {
         if (store.postgresql().url() != null) {
             return postgres();
         }
-        DataSource dataSource = application.get();
-        return dataSource == null || ApplicationDataSource.product(dataSource) == DatabaseProduct.SQLITE
-                ? sqlite(DefaultFile.path(store, environment))
-                : new PostgresDatabase(new PostgresSource.Application(dataSource), store.postgresql(), store.migrate());
+        CountsDatabase redis = contributed.get();
+        if (redis == null || !redis.isConfigured()) {
+            DataSource dataSource = application.get();
+            return dataSource == null || ApplicationDataSource.product(dataSource) == DatabaseProduct.SQLITE
+                    ? sqlite(DefaultFile.path(store, environment))
+                    : postgres();
+        }
+        if (!hasPostgres()) {
+            return redis;
+        }
+        log.info(
+                "Keeping rate limits in the PostgreSQL DataSource of the application, though {} is there, too;"
+                        + " to use that, set ratelimit.store.type: redis",
+                redis);
+        return postgres();
+    }
+
+    /** Whether the application has a data source that leads to PostgreSQL, and no doubt about which. */
+    private boolean hasPostgres() {
+        try {
+            DataSource found = application.get();
+            return found != null && ApplicationDataSource.product(found) == DatabaseProduct.POSTGRESQL;
+        } catch (UnusableDataSourceException e) {
+            if (e.mustBeReported()) {
+                throw e;
+            }
+            log.debug("Keeping no rate limits in a DataSource of the application: {}", e.getMessage());
+            return false;
+        }
     }
 
     private PostgresDatabase postgres() {

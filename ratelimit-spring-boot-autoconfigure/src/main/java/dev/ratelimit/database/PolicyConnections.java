@@ -24,29 +24,34 @@ public final class PolicyConnections implements AutoCloseable {
     private final boolean available;
     private final StateDatabase policies;
     private final PolicyDatabase database;
-    private final PolicyDatabase counting;
+    private final @Nullable PolicyDatabase counting;
 
     /**
      * @param policies the database of the limits and rules
      * @param counts the database of the counts, whose schema is up to date; {@code null} if it is not known
-     * @param available whether that database is; otherwise nothing waits for it
+     * @param available whether that database is; if it is that of the limits and rules, too, nothing waits for it otherwise
      */
     public PolicyConnections(StateDatabase policies, @Nullable StateDatabase counts, boolean available) {
         this.policies = policies;
-        this.available = available;
         boolean apart = policies != counts;
+        this.available = apart || available;
         try {
-            this.database = connect(policies, apart, "ratelimit-policies", 1, MOST);
-            this.counting = apart && counts != null && !(counts instanceof StateDatabase.Memory)
-                    ? connect(counts, false, "ratelimit-penalties", 0, 1)
-                    : database;
+            this.database = connect(policies, apart, this.available, "ratelimit-policies", 1, MOST);
+            this.counting = apart ? counting(counts, available) : database;
         } catch (RuntimeException e) {
             close();
             throw e;
         }
     }
 
-    private PolicyDatabase connect(StateDatabase to, boolean migrate, String pool, int idle, int most) {
+    /** Only SQLite and PostgreSQL have tables. */
+    private @Nullable PolicyDatabase counting(@Nullable StateDatabase counts, boolean countsAvailable) {
+        return counts instanceof StateDatabase.Sqlite || counts instanceof PostgresDatabase
+                ? connect(counts, false, countsAvailable, "ratelimit-penalties", 0, 1)
+                : null;
+    }
+
+    private PolicyDatabase connect(StateDatabase to, boolean migrate, boolean now, String pool, int idle, int most) {
         if (to instanceof StateDatabase.Sqlite sqlite) {
             if (migrate) {
                 sqlite.migrate();
@@ -54,9 +59,9 @@ public final class PolicyConnections implements AutoCloseable {
             return PolicyDatabase.sqlite(sqlite.file());
         }
         if (!(to instanceof PostgresDatabase postgres)) {
-            throw new IllegalStateException("limits and rules are not stored in memory");
+            throw new IllegalStateException("limits and rules are not stored in " + to);
         }
-        if (!migrate && !available) {
+        if (!now) {
             LaterConnections later = new LaterConnections(() -> postgres.open(pool, idle, most));
             opened.add(later);
             return PolicyDatabase.postgresLater(later, postgres.settings().schema());
@@ -73,8 +78,13 @@ public final class PolicyConnections implements AutoCloseable {
         return database;
     }
 
-    /** The database with the penalties. */
-    public PolicyDatabase counting() {
+    /** Whether the limits and rules can be read now. */
+    public boolean isAvailable() {
+        return available;
+    }
+
+    /** The database with the penalties; {@code null} if the store has no tables. */
+    public @Nullable PolicyDatabase counting() {
         return counting;
     }
 

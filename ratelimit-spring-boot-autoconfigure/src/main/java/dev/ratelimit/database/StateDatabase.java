@@ -10,7 +10,8 @@ import java.time.InstantSource;
 import org.jspecify.annotations.Nullable;
 
 /** Where state is kept. */
-public sealed interface StateDatabase permits StateDatabase.Memory, StateDatabase.Sqlite, PostgresDatabase {
+public sealed interface StateDatabase
+        permits StateDatabase.Memory, StateDatabase.Sqlite, PostgresDatabase, CountsDatabase {
 
     /**
      * Opens the store of counts, with its schema up to date.
@@ -34,6 +35,12 @@ public sealed interface StateDatabase permits StateDatabase.Memory, StateDatabas
         @Override
         public int groupsAtOnce() {
             return 1;
+        }
+
+        /** For operators. */
+        @Override
+        public String toString() {
+            return "memory";
         }
     }
 

@@ -15,6 +15,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param deadline the longest time that a request waits for a decision
  * @param sqlite the SQLite file
  * @param postgresql the PostgreSQL database
+ * @param redis the keys in Redis, with the module ratelimit-redis
  */
 public record StoreProperties(
         @DefaultValue("auto") Type type,
@@ -22,13 +23,15 @@ public record StoreProperties(
         @DefaultValue("true") boolean migrate,
         @DefaultValue("100ms") Duration deadline,
         @DefaultValue Sqlite sqlite,
-        @DefaultValue Postgresql postgresql) {
+        @DefaultValue Postgresql postgresql,
+        @DefaultValue Redis redis) {
 
     /** The kinds of stores. */
     public enum Type {
         AUTO,
         SQLITE,
         POSTGRESQL,
+        REDIS,
         MEMORY
     }
 
@@ -85,5 +88,21 @@ public record StoreProperties(
     public enum SynchronousCommit {
         ON,
         OFF
+    }
+
+    /**
+     * The keys in Redis. The connection is that of {@code spring.data.redis}.
+     *
+     * @param keyPrefix the beginning of every key
+     * @param acknowledge which servers must have a decision before it is answered
+     */
+    public record Redis(
+            @DefaultValue("rl:") String keyPrefix,
+            @DefaultValue("master") Acknowledge acknowledge) {}
+
+    /** Which servers must have a decision before it is answered. */
+    public enum Acknowledge {
+        MASTER,
+        REPLICA
     }
 }

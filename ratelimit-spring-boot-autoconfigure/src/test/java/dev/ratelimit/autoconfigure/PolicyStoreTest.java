@@ -1,6 +1,7 @@
 package dev.ratelimit.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.Limits;
@@ -120,7 +121,10 @@ class PolicyStoreTest {
                 application("unused.db").withPropertyValues("ratelimit.policy.store=postgresql");
         stored.withPropertyValues("ratelimit.store.type=memory").run(context -> {
             context.getBean(RateLimitAdmin.class).limits().set("calls", TWO_PER_HOUR, Change.by("ops"));
-            assertThat(context.getBean(RateLimitAdmin.class).penalties().list()).isEmpty();
+            assertThatThrownBy(() ->
+                            context.getBean(RateLimitAdmin.class).penalties().list())
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("cannot be listed with this store");
         });
         stored.withBean("own", LimitStore.class, MemoryLimitStore::new)
                 .run(context -> assertThat(
