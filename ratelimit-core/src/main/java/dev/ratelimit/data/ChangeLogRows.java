@@ -12,15 +12,15 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The rows of {@code rate_limit_admin_logs}. They are only ever added. */
-final class ChangeLogRows {
+public final class ChangeLogRows {
 
     private final Table table;
 
-    ChangeLogRows(Table table) {
+    public ChangeLogRows(Table table) {
         this.table = table;
     }
 
-    void add(Instant at, ChangeLog.Target target, Change change, @Nullable String before, @Nullable String after) {
+    public void add(Instant at, ChangeLog.Target target, Change change, @Nullable String before, @Nullable String after) {
         Instant expiresAt = change.expiresAt();
         Map<String, @Nullable Object> columns = new LinkedHashMap<>();
         columns.put("changed_at", Micros.of(at));
@@ -36,7 +36,7 @@ final class ChangeLogRows {
     }
 
     /** The newest first. */
-    List<ChangeLog.Entry> find(ChangeLog.Query query) {
+    public List<ChangeLog.Entry> find(ChangeLog.Query query) {
         ChangeLog.Kind kind = query.kind();
         Map<String, Object> values = Map.of(
                 "before", query.before() == null ? Long.MAX_VALUE : query.before(),

@@ -12,15 +12,15 @@ import java.util.Optional;
  * @param kind one of the constants
  * @param name the limit or the rule; the user; the id of the API key; the subject
  */
-record ChangeRow(long revision, String kind, String name, long changedAt) {
+public record ChangeRow(long revision, String kind, String name, long changedAt) {
 
-    static final long FIRST_REVISION = 1;
+    public static final long FIRST_REVISION = 1;
 
-    static final String LIMIT = "limit";
-    static final String RULE = "rule";
-    static final String QUOTA = "quota";
-    static final String KEY = "key";
-    static final String RESET = "reset";
+    public static final String LIMIT = "limit";
+    public static final String RULE = "rule";
+    public static final String QUOTA = "quota";
+    public static final String KEY = "key";
+    public static final String RESET = "reset";
 
     private static ChangeRow of(ResultSet row) throws SQLException {
         return new ChangeRow(
@@ -28,22 +28,22 @@ record ChangeRow(long revision, String kind, String name, long changedAt) {
     }
 
     /** The rows of {@code rate_limit_changes}. */
-    static final class Rows {
+    public static final class Rows {
 
         private final Table table;
 
-        Rows(Table table) {
+        public Rows(Table table) {
             this.table = table;
         }
 
-        List<ChangeRow> findFrom(long revision) {
+        public List<ChangeRow> findFrom(long revision) {
             return table.find(
                     "SELECT * FROM {table} WHERE revision >= :revision ORDER BY revision",
                     Map.of("revision", revision),
                     (row, number) -> of(row));
         }
 
-        Optional<ChangeRow> findNewest() {
+        public Optional<ChangeRow> findNewest() {
             return table
                     .find("SELECT * FROM {table} ORDER BY revision DESC LIMIT 1", Map.of(), (row, number) -> of(row))
                     .stream()
@@ -51,12 +51,12 @@ record ChangeRow(long revision, String kind, String name, long changedAt) {
         }
 
         /** The database assigns the revision. */
-        void add(String kind, String name) {
+        public void add(String kind, String name) {
             table.update("INSERT INTO {table} (kind, name) VALUES (:kind, :name)", Map.of("kind", kind, "name", name));
         }
 
         /** Deletes old changes, but never the newest: by that one, readers know that they have missed nothing. */
-        void deleteOlderThan(long before) {
+        public void deleteOlderThan(long before) {
             table.update("""
                     DELETE FROM {table}
                     WHERE changed_at < :before AND revision < (SELECT max(revision) FROM {table})

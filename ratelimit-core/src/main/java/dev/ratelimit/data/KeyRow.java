@@ -16,7 +16,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** An API key: enough to recognise it, and nothing to make it from. */
-record KeyRow(
+public record KeyRow(
         String id,
         String keyHash,
         String name,
@@ -27,14 +27,14 @@ record KeyRow(
         Use use) {
 
     /** From creation to revocation. Times are microseconds; zero means never. */
-    record Life(
+    public record Life(
             String createdBy,
             long createdAt,
             long expiresAt,
             long revokedAt,
             @Nullable String revokedBy) {
 
-        boolean isRevoked() {
+        public boolean isRevoked() {
             return revokedAt != 0;
         }
     }
@@ -45,7 +45,7 @@ record KeyRow(
         static final Use NONE = new Use(0, 0);
     }
 
-    static KeyRow of(String id, String keyHash, NewKey key, String by, Instant now) {
+    public static KeyRow of(String id, String keyHash, NewKey key, String by, Instant now) {
         Instant expiresAt = key.expiresAt();
         return new KeyRow(
                 id,
@@ -61,11 +61,11 @@ record KeyRow(
     /**
      * @param otherwise the quota, if that of the row is invalid
      */
-    ApiKey apiKey(Quota otherwise) {
+    public ApiKey apiKey(Quota otherwise) {
         return new ApiKey(id, name, userId, tier, quota.quotaOr(otherwise));
     }
 
-    KeyInfo info() {
+    public KeyInfo info() {
         return new KeyInfo(
                 apiKey(Quota.NONE),
                 life.createdBy,
@@ -117,52 +117,52 @@ record KeyRow(
     }
 
     /** The rows of {@code api_keys}. */
-    static final class Rows {
+    public static final class Rows {
 
         private final Table table;
 
-        Rows(Table table) {
+        public Rows(Table table) {
             this.table = table;
         }
 
         /** The oldest first. */
-        List<KeyRow> findAll() {
+        public List<KeyRow> findAll() {
             return table.find("SELECT * FROM {table} ORDER BY created_at, id", Map.of(), (row, number) -> of(row));
         }
 
         /** The oldest first. */
-        List<KeyRow> findByOwner(String user) {
+        public List<KeyRow> findByOwner(String user) {
             return table.find(
                     "SELECT * FROM {table} WHERE user_id = :user ORDER BY created_at, id",
                     Map.of("user", user),
                     (row, number) -> of(row));
         }
 
-        List<KeyRow> findNotRevoked() {
+        public List<KeyRow> findNotRevoked() {
             return table.find("SELECT * FROM {table} WHERE revoked_at = 0", Map.of(), (row, number) -> of(row));
         }
 
-        List<KeyRow> find(Collection<String> ids) {
+        public List<KeyRow> find(Collection<String> ids) {
             return table.find("SELECT * FROM {table} WHERE id IN (:ids)", Map.of("ids", ids), (row, number) -> of(row));
         }
 
-        Optional<KeyRow> find(String id) {
+        public Optional<KeyRow> find(String id) {
             return find(List.of(id)).stream().findFirst();
         }
 
-        void insert(KeyRow row) {
+        public void insert(KeyRow row) {
             table.insert(row.columns());
         }
 
         /** Writes no other column: uses may be added at the same time. */
-        void revoke(String id, long at, String by) {
+        public void revoke(String id, long at, String by) {
             table.update(
                     "UPDATE {table} SET revoked_at = :at, revoked_by = :by WHERE id = :id",
                     Map.of("id", id, "at", at, "by", by));
         }
 
         /** Writes no other column, so that it is not taken for a change of the key. */
-        void addUse(String id, long requests, long at) {
+        public void addUse(String id, long requests, long at) {
             table.update("""
                     UPDATE {table}
                     SET total_requests = total_requests + :requests,

@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param definition the lines of the definition; {@code null} if the configuration applies again
  */
-record LimitRow(
+public record LimitRow(
         @Nullable Long id,
         String resource,
         int version,
         @Nullable String definition,
         VersionColumns stored) {
 
-    static LimitRow of(Revision<Map<String, String>> version) {
+    public static LimitRow of(Revision<Map<String, String>> version) {
         Map<String, String> definition = version.content();
         return new LimitRow(
                 null,
@@ -31,7 +31,7 @@ record LimitRow(
                 VersionColumns.of(version));
     }
 
-    Revision<Map<String, String>> revision() {
+    public Revision<Map<String, String>> revision() {
         if (definition == null) {
             return revision(Revision.State.REMOVED, null, null);
         }
@@ -65,22 +65,22 @@ record LimitRow(
     }
 
     /** The rows of {@code rate_limit_configs}. */
-    static final class Rows {
+    public static final class Rows {
 
         private final Table table;
 
-        Rows(Table table) {
+        public Rows(Table table) {
             this.table = table;
         }
 
         /** By name, and the newest first. */
-        List<LimitRow> findAll() {
+        public List<LimitRow> findAll() {
             return table.find(
                     "SELECT * FROM {table} ORDER BY resource, version DESC", Map.of(), (row, number) -> of(row));
         }
 
         /** The newest first. */
-        List<LimitRow> find(String resource) {
+        public List<LimitRow> find(String resource) {
             return table.find(
                     "SELECT * FROM {table} WHERE resource = :resource ORDER BY version DESC",
                     Map.of("resource", resource),
@@ -88,7 +88,7 @@ record LimitRow(
         }
 
         /** Returns the row with its id. */
-        LimitRow insert(LimitRow row) {
+        public LimitRow insert(LimitRow row) {
             Map<String, @Nullable Object> columns = new LinkedHashMap<>();
             columns.put("resource", row.resource);
             columns.put("version", row.version);

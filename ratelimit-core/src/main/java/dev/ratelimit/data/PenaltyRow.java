@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * The violations of a subject ({@code userId}) on a limit ({@code resource}), which together are its key. Stores write
  * this table; here only the notes of operators are.
  */
-record PenaltyRow(
+public record PenaltyRow(
         String userId,
         String resource,
         long violationCount,
@@ -19,7 +19,7 @@ record PenaltyRow(
         long penaltyUntil,
         @Nullable String metadata) {
 
-    PenaltyAdmin.Penalty penalty() {
+    public PenaltyAdmin.Penalty penalty() {
         return new PenaltyAdmin.Penalty(
                 userId,
                 resource,
@@ -30,16 +30,16 @@ record PenaltyRow(
     }
 
     /** The rows of {@code rate_limit_penalties}. */
-    static final class Rows {
+    public static final class Rows {
 
         private final Table table;
 
-        Rows(Table table) {
+        public Rows(Table table) {
             this.table = table;
         }
 
         /** The longest first. */
-        List<PenaltyRow> findEndingAfter(long now, int most) {
+        public List<PenaltyRow> findEndingAfter(long now, int most) {
             return table.find(
                     "SELECT * FROM {table} WHERE penalty_until > :now ORDER BY penalty_until DESC LIMIT :most",
                     Map.of("now", now, "most", most),
@@ -53,7 +53,7 @@ record PenaltyRow(
         }
 
         /** How many there are of each limit. */
-        Map<String, Long> countEndingAfter(long now) {
+        public Map<String, Long> countEndingAfter(long now) {
             Map<String, Long> counts = new HashMap<>();
             table.find(
                             "SELECT resource, count(*) AS penalties FROM {table} WHERE penalty_until > :now GROUP BY resource",
@@ -64,7 +64,7 @@ record PenaltyRow(
         }
 
         /** Returns whether there is such a row. */
-        boolean note(String user, String resource, String metadata) {
+        public boolean note(String user, String resource, String metadata) {
             return table.update(
                             "UPDATE {table} SET metadata = {metadata} WHERE user_id = :user AND resource = :resource",
                             Map.of("user", user, "resource", resource, Table.METADATA, metadata))

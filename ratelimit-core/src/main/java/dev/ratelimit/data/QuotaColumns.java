@@ -12,7 +12,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The quota of a user or an API key. */
-record QuotaColumns(
+public record QuotaColumns(
         @Nullable Long perSecond,
         @Nullable Long perHour,
         @Nullable Long perDay,
@@ -53,7 +53,7 @@ record QuotaColumns(
     }
 
     /** Reads the quota; {@link InvalidLimitException} if no limits can be made of it. */
-    Quota quota() {
+    public Quota quota() {
         Quota quota = new Quota(perSecond, perHour, perDay, perMonth, burst, zone == null ? null : zone(zone));
         List<Limit> unused = quota.limits(ZoneId.of("UTC"));
         return quota;

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param blockedUntil the end of the block in microseconds; zero for none
  */
-record QuotaRow(
+public record QuotaRow(
         String userId,
         @Nullable String tier,
         QuotaColumns quota,
@@ -33,32 +33,32 @@ record QuotaRow(
     record Use(long createdAt, long lastRequestAt, long quotaExceededCount) {}
 
     /** A row without tier, quota and block. */
-    static QuotaRow of(String user) {
+    public static QuotaRow of(String user) {
         return new QuotaRow(user, null, QuotaColumns.NONE, 0, null, "", 0, new Use(0, 0, 0));
     }
 
-    QuotaRow withQuota(@Nullable String newTier, Quota newQuota) {
+    public QuotaRow withQuota(@Nullable String newTier, Quota newQuota) {
         return new QuotaRow(
                 userId, newTier, QuotaColumns.of(newQuota), blockedUntil, blockReason, changedBy, changedAt, use);
     }
 
-    QuotaRow withBlock(@Nullable Instant until, @Nullable String reason) {
+    public QuotaRow withBlock(@Nullable Instant until, @Nullable String reason) {
         return new QuotaRow(
                 userId, tier, quota, until == null ? 0 : Micros.of(until), reason, changedBy, changedAt, use);
     }
 
-    QuotaRow changed(String by, Instant at) {
+    public QuotaRow changed(String by, Instant at) {
         return new QuotaRow(userId, tier, quota, blockedUntil, blockReason, by, Micros.of(at), use);
     }
 
-    boolean isEmpty() {
+    public boolean isEmpty() {
         return tier == null && quota.isEmpty() && blockedUntil == 0;
     }
 
     /**
      * @param otherwise the quota, if that of the row is invalid
      */
-    Account account(Quota otherwise) {
+    public Account account(Quota otherwise) {
         return new Account(
                 userId,
                 tier,
@@ -67,7 +67,7 @@ record QuotaRow(
                 blockReason);
     }
 
-    QuotaAdmin.UserQuota userQuota() {
+    public QuotaAdmin.UserQuota userQuota() {
         return new QuotaAdmin.UserQuota(
                 account(Quota.NONE),
                 changedBy,
@@ -105,39 +105,39 @@ record QuotaRow(
     }
 
     /** The rows of {@code user_quotas}. */
-    static final class Rows {
+    public static final class Rows {
 
         private final Table table;
 
-        Rows(Table table) {
+        public Rows(Table table) {
             this.table = table;
         }
 
         /** By user. */
-        List<QuotaRow> findAll() {
+        public List<QuotaRow> findAll() {
             return table.find("SELECT * FROM {table} ORDER BY user_id", Map.of(), (row, number) -> of(row));
         }
 
-        List<QuotaRow> find(Collection<String> users) {
+        public List<QuotaRow> find(Collection<String> users) {
             return table.find(
                     "SELECT * FROM {table} WHERE user_id IN (:users)",
                     Map.of("users", users),
                     (row, number) -> of(row));
         }
 
-        Optional<QuotaRow> find(String user) {
+        public Optional<QuotaRow> find(String user) {
             return find(List.of(user)).stream().findFirst();
         }
 
         /** It is created now, and no request has come yet. */
-        void insert(QuotaRow row) {
+        public void insert(QuotaRow row) {
             Map<String, @Nullable Object> columns = row.columns();
             columns.put("created_at", row.changedAt);
             table.insert(columns);
         }
 
         /** Writes no other column, so that it is not taken for a change of the quota. */
-        void addUse(String user, long exceeded, long at) {
+        public void addUse(String user, long exceeded, long at) {
             table.update("""
                     UPDATE {table}
                     SET quota_exceeded_count = quota_exceeded_count + :exceeded,
@@ -146,7 +146,7 @@ record QuotaRow(
                     """, Map.of("user", user, "exceeded", exceeded, "at", at));
         }
 
-        void update(QuotaRow row) {
+        public void update(QuotaRow row) {
             table.update("""
                     UPDATE {table}
                     SET tier = :tier, per_second = :per_second, per_hour = :per_hour, per_day = :per_day,
@@ -156,7 +156,7 @@ record QuotaRow(
                     """, row.columns());
         }
 
-        void delete(String user) {
+        public void delete(String user) {
             table.update("DELETE FROM {table} WHERE user_id = :user", Map.of("user", user));
         }
     }

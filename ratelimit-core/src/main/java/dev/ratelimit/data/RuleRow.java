@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param removed whether the configuration applies again
  */
-record RuleRow(
+public record RuleRow(
         @Nullable Long id,
         String ruleName,
         int version,
@@ -96,22 +96,22 @@ record RuleRow(
     }
 
     /** The rows of {@code rate_limit_rules}. */
-    static final class Rows {
+    public static final class Rows {
 
         private final Table table;
 
-        Rows(Table table) {
+        public Rows(Table table) {
             this.table = table;
         }
 
         /** By name, and the newest first. */
-        List<RuleRow> findAll() {
+        public List<RuleRow> findAll() {
             return table.find(
                     "SELECT * FROM {table} ORDER BY rule_name, version DESC", Map.of(), (row, number) -> of(row));
         }
 
         /** The newest first. */
-        List<RuleRow> find(String ruleName) {
+        public List<RuleRow> find(String ruleName) {
             return table.find(
                     "SELECT * FROM {table} WHERE rule_name = :name ORDER BY version DESC",
                     Map.of("name", ruleName),
@@ -119,7 +119,7 @@ record RuleRow(
         }
 
         /** Returns the row with its id. */
-        RuleRow insert(RuleRow row) {
+        public RuleRow insert(RuleRow row) {
             return new RuleRow(
                     table.insertNumbered(row.columns()),
                     row.ruleName,

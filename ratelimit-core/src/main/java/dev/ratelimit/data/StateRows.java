@@ -11,7 +11,7 @@ import java.util.TreeSet;
  * The state of subjects ({@code user_id}) on limits ({@code resource}), in {@code rate_limits} and
  * {@code rate_limit_penalties}. Stores write it; here it is only read, along the primary keys.
  */
-final class StateRows {
+public final class StateRows {
 
     /** Sorts after every text that begins with what is before it, in the order of bytes that both databases use. */
     private static final String LAST = Character.toString(Character.MAX_CODE_POINT);
@@ -19,12 +19,12 @@ final class StateRows {
     private final Table counts;
     private final Table penalties;
 
-    StateRows(Table counts, Table penalties) {
+    public StateRows(Table counts, Table penalties) {
         this.counts = counts;
         this.penalties = penalties;
     }
 
-    List<String> findSubjects(String prefix, int most) {
+    public List<String> findSubjects(String prefix, int most) {
         TreeSet<String> found = new TreeSet<>();
         for (Table table : List.of(counts, penalties)) {
             found.addAll(table.find(
@@ -40,7 +40,7 @@ final class StateRows {
     }
 
     /** The state of the subject itself, and of those that begin with it and {@code +}; not what has expired. */
-    List<StoredState> find(String subject, long now, int most) {
+    public List<StoredState> find(String subject, long now, int most) {
         Map<String, Object> values = Map.of(
                 "subject", subject, "first", subject + '+', "last", subject + '+' + LAST, "now", now, "most", most);
         Map<String, StoredState> found = new TreeMap<>();

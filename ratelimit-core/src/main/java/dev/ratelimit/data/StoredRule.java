@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * Reads and writes the rows of rules. Expressions are executed, so neither a condition nor a key that is one is ever
  * read from the database: write access to a table would allow to run any code.
  */
-final class StoredRule {
+public final class StoredRule {
 
     private static final long MOST_SECONDS = Duration.ofDays(3660).toSeconds();
 
@@ -32,7 +32,7 @@ final class StoredRule {
 
     private StoredRule() {}
 
-    static Revision<Rule> revision(RuleRow row) {
+    public static Revision<Rule> revision(RuleRow row) {
         if (row.removed()) {
             return revision(row, Revision.State.REMOVED, null, null);
         }
@@ -127,7 +127,7 @@ final class StoredRule {
     }
 
     /** The row of a version; {@link InvalidRuleException} if it cannot be stored. */
-    static RuleRow row(Revision<Rule> version) {
+    public static RuleRow row(Revision<Rule> version) {
         boolean enabled = version.state() != Revision.State.DISABLED;
         Rule rule = version.content();
         Rule stored = rule == null || enabled ? rule : withoutExpressions(rule);

@@ -16,7 +16,7 @@ import org.springframework.jdbc.support.GeneratedKeyHolder;
  * A table, and statements on it. In SQL, {@code {table}} stands for its name with its schema, and {@code {metadata}} for
  * the parameter of that name.
  */
-final class Table {
+public final class Table {
 
     /** The column with the notes of operators: {@code jsonb} on PostgreSQL, a text on SQLite. */
     static final String METADATA = "metadata";
@@ -28,7 +28,7 @@ final class Table {
     /**
      * @param schema the schema in PostgreSQL; {@code null} for none
      */
-    Table(NamedParameterJdbcTemplate jdbc, @Nullable String schema, String name) {
+    public Table(NamedParameterJdbcTemplate jdbc, @Nullable String schema, String name) {
         this.jdbc = jdbc;
         this.name = schema == null ? name : "\"" + schema + "\"." + name;
         this.metadata = schema == null ? ":metadata" : "CAST(:metadata AS jsonb)";
