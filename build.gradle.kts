@@ -50,12 +50,15 @@ subprojects {
     }
 
     tasks.withType<Javadoc>().configureEach {
-        // internal
+        // Internal: <internal.packages> in pom.xml lists the same.
         exclude("dev/ratelimit/support/**")
         exclude("dev/ratelimit/store/postgresql/admission/**")
         exclude("dev/ratelimit/engine/queue/**")
         exclude("dev/ratelimit/engine/local/**")
         exclude("dev/ratelimit/engine/lease/**")
+        exclude("dev/ratelimit/connection/**")
+        exclude("dev/ratelimit/database/**")
+        exclude("dev/ratelimit/startup/**")
         (options as StandardJavadocDocletOptions).apply {
             encoding = "UTF-8"
             addBooleanOption("Xdoclint:all,-missing", true)
