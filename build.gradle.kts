@@ -59,6 +59,7 @@ subprojects {
         exclude("dev/ratelimit/connection/**")
         exclude("dev/ratelimit/database/**")
         exclude("dev/ratelimit/startup/**")
+        exclude("dev/ratelimit/data/table/**")
         (options as StandardJavadocDocletOptions).apply {
             encoding = "UTF-8"
             addBooleanOption("Xdoclint:all,-missing", true)

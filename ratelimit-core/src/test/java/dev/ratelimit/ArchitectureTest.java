@@ -76,6 +76,7 @@ class ArchitectureTest {
     private static final String ADMIN = "dev.ratelimit.admin";
     private static final String OPERATE = "dev.ratelimit.operate";
     private static final String DATA = "dev.ratelimit.data";
+    private static final String TABLE = "dev.ratelimit.data.table";
 
     private static final String LOGGING = "org.slf4j";
 
@@ -143,9 +144,11 @@ class ArchitectureTest {
                             "org.springframework.web.util.pattern")),
             Map.entry(ADMIN, List.of(SETTING, ROOT, ALGORITHM, CALLER, POLICY, GATE, LOGGING)),
             Map.entry(OPERATE, List.of(SETTING, ROOT, REPORT, CALLER, POLICY, GATE, ADMIN, SQLITE, LOGGING)),
+            Map.entry(TABLE, List.of(SETTING, ROOT, ADMIN, CALLER, POLICY, "org.springframework.jdbc..")),
             Map.entry(
                     DATA,
                     List.of(
+                            TABLE,
                             SETTING,
                             ROOT,
                             ADMIN,
@@ -245,7 +248,7 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule onlyStoresSchemaDataAndAuditSpeakSql = noClasses()
             .that()
-            .resideOutsideOfPackages(JDBC, SQLITE, POSTGRESQL, SCHEMA, DATA, AUDIT, RETENTION)
+            .resideOutsideOfPackages(JDBC, SQLITE, POSTGRESQL, SCHEMA, DATA, TABLE, AUDIT, RETENTION)
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("java.sql", "javax.sql");

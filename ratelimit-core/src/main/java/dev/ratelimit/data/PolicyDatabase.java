@@ -1,5 +1,14 @@
 package dev.ratelimit.data;
 
+import dev.ratelimit.data.table.ChangeLogRows;
+import dev.ratelimit.data.table.ChangeRow;
+import dev.ratelimit.data.table.KeyRow;
+import dev.ratelimit.data.table.LimitRow;
+import dev.ratelimit.data.table.PenaltyRow;
+import dev.ratelimit.data.table.QuotaRow;
+import dev.ratelimit.data.table.RuleRow;
+import dev.ratelimit.data.table.StateRows;
+import dev.ratelimit.data.table.Table;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
 import dev.ratelimit.store.sqlite.SqliteFile;

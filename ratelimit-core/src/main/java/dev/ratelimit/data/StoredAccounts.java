@@ -1,5 +1,7 @@
 package dev.ratelimit.data;
 
+import dev.ratelimit.data.table.QuotaRow;
+
 import dev.ratelimit.LimitDecision;
 import dev.ratelimit.RequestRecord;
 import dev.ratelimit.admin.Problem;

@@ -1,5 +1,7 @@
 package dev.ratelimit.data;
 
+import dev.ratelimit.data.table.KeyRow;
+
 import dev.ratelimit.admin.Problem;
 import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.caller.ApiKeys;

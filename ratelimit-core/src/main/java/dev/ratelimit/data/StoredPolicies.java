@@ -1,5 +1,13 @@
 package dev.ratelimit.data;
 
+import dev.ratelimit.data.table.LimitRow;
+import dev.ratelimit.data.table.RuleRow;
+import dev.ratelimit.data.table.QuotaRow;
+import dev.ratelimit.data.table.KeyRow;
+import dev.ratelimit.data.table.PenaltyRow;
+import dev.ratelimit.data.table.ChangeRow;
+import dev.ratelimit.data.table.StoredRule;
+
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.Limits;
 import dev.ratelimit.Subject;

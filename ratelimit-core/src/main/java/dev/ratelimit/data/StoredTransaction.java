@@ -1,5 +1,11 @@
 package dev.ratelimit.data;
 
+import dev.ratelimit.data.table.LimitRow;
+import dev.ratelimit.data.table.QuotaRow;
+import dev.ratelimit.data.table.KeyRow;
+import dev.ratelimit.data.table.ChangeRow;
+import dev.ratelimit.data.table.StoredRule;
+
 import dev.ratelimit.Subject;
 import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.ChangeLog.Target;

@@ -1,4 +1,4 @@
-package dev.ratelimit.data;
+package dev.ratelimit.data.table;
 
 import dev.ratelimit.admin.KeyInfo;
 import dev.ratelimit.admin.NewKey;

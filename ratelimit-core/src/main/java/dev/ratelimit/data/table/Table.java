@@ -1,4 +1,4 @@
-package dev.ratelimit.data;
+package dev.ratelimit.data.table;
 
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -1,4 +1,4 @@
-package dev.ratelimit.data;
+package dev.ratelimit.data.table;
 
 import dev.ratelimit.admin.QuotaAdmin;
 import dev.ratelimit.caller.Account;
