@@ -5,6 +5,7 @@ import dev.ratelimit.data.table.QuotaRow;
 import dev.ratelimit.LimitDecision;
 import dev.ratelimit.RequestRecord;
 import dev.ratelimit.admin.Problem;
+import dev.ratelimit.admin.QuotaAdmin.UserQuota;
 import dev.ratelimit.caller.Account;
 import dev.ratelimit.caller.Accounts;
 import dev.ratelimit.caller.Quota;
@@ -12,7 +13,9 @@ import dev.ratelimit.setting.InvalidLimitException;
 import dev.ratelimit.support.Micros;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -107,6 +110,17 @@ final class StoredAccounts implements Accounts {
             problems.put(row.userId(), new Problem("user_quotas", row.userId(), null, String.valueOf(e.getMessage())));
         }
         return row.account(before == null ? Quota.NONE : before.quota());
+    }
+
+    /** The rows as they are in the database, with all requests of this instance. */
+    List<UserQuota> userQuotas() {
+        writeUses();
+        return database.quotas().findAll().stream().map(QuotaRow::userQuota).toList();
+    }
+
+    Optional<UserQuota> userQuota(String user) {
+        writeUses();
+        return database.quotas().find(user).map(QuotaRow::userQuota);
     }
 
     Collection<Problem> problems() {

@@ -2,6 +2,7 @@ package dev.ratelimit.data;
 
 import dev.ratelimit.data.table.KeyRow;
 
+import dev.ratelimit.admin.KeyInfo;
 import dev.ratelimit.admin.Problem;
 import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.caller.ApiKeys;
@@ -15,6 +16,7 @@ import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -145,6 +147,23 @@ final class StoredKeys implements ApiKeys {
     /** Writes the uses that were counted. If that fails, they are kept for the next time. */
     void writeUses() {
         uses.write(database, database.keys()::addUse);
+    }
+
+    /** All keys as they are in the database, with all uses of this instance. */
+    List<KeyInfo> infos() {
+        writeUses();
+        return database.keys().findAll().stream().map(KeyRow::info).toList();
+    }
+
+    /** The same, of one user. */
+    List<KeyInfo> infos(String owner) {
+        writeUses();
+        return database.keys().findByOwner(owner).stream().map(KeyRow::info).toList();
+    }
+
+    Optional<KeyInfo> info(String id) {
+        writeUses();
+        return database.keys().find(id).map(KeyRow::info);
     }
 
     Collection<Problem> problems() {

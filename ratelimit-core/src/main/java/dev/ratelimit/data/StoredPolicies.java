@@ -1,12 +1,7 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.data.table.LimitRow;
-import dev.ratelimit.data.table.RuleRow;
-import dev.ratelimit.data.table.QuotaRow;
-import dev.ratelimit.data.table.KeyRow;
 import dev.ratelimit.data.table.PenaltyRow;
 import dev.ratelimit.data.table.ChangeRow;
-import dev.ratelimit.data.table.StoredRule;
 
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.Limits;
@@ -37,13 +32,11 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -67,9 +60,6 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(StoredPolicies.class);
 
     private static final Duration LONGEST_POLL = Duration.ofDays(1);
-
-    /** After more changes everything is read: a statement cannot hold any number of names. */
-    private static final int MOST_READ_BY_NAME = 1_000;
 
     /**
      * The detection of changes.
@@ -104,9 +94,8 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
 
     private final StoredTransaction transaction;
     private final PolicyLog policyLog;
-    private final Map<String, List<Revision<Map<String, String>>>> limitVersions = new HashMap<>();
-    private final Map<String, List<Revision<Rule>>> ruleVersions = new HashMap<>();
-    private @Nullable ChangeRow lastChange;
+    private final StoredVersions versions;
+    private final ChangeFeed feed;
     private volatile EffectivePolicy effective;
 
     private final ChangePoller poller;
@@ -152,6 +141,8 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
         this.keys = new StoredKeys(database, options.clock());
         this.transaction = new StoredTransaction(database, options.clock());
         this.policyLog = new PolicyLog(database);
+        this.versions = new StoredVersions(database);
+        this.feed = new ChangeFeed(database);
         this.effective = EffectivePolicy.of(configuration, Versions.NONE, now());
         this.poller = new ChangePoller(this, options.pollInterval(), atOnce);
         if (atOnce) {
@@ -206,51 +197,31 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
 
     /** Reads all changes now. */
     public synchronized void refresh() {
-        ChangeRow last = lastChange;
-        List<ChangeRow> changes = database.changes().findFrom(last == null ? 0 : last.revision());
-        if (!isComplete(last, changes) || changes.size() > MOST_READ_BY_NAME) {
+        List<ChangeRow> changes = feed.next();
+        if (changes == null) {
             readAll();
             listeners.tell(listener -> listener.subjectReset(null));
-            return;
-        }
-        List<ChangeRow> news = last == null ? changes : changes.subList(1, changes.size());
-        if (!news.isEmpty()) {
-            read(news);
-            lastChange = news.get(news.size() - 1);
-        } else if (!effective.nextExpiry().isAfter(now())) {
+        } else if (!changes.isEmpty()) {
+            read(changes);
+            feed.seen(changes.get(changes.size() - 1));
+        } else if (hasExpired()) {
             compile();
             listeners.tell(ChangeListener::policyChanged);
         }
     }
 
-    /** Whether no change after the last one that was seen is missing. */
-    private static boolean isComplete(@Nullable ChangeRow last, List<ChangeRow> changes) {
-        if (last == null) {
-            return changes.isEmpty() || changes.get(0).revision() == ChangeRow.FIRST_REVISION;
-        }
-        return !changes.isEmpty() && changes.get(0).equals(last);
-    }
-
     private synchronized void readAll() {
         // Before the tables: changes made meanwhile are then read again.
-        ChangeRow newest = database.changes().findNewest().orElse(null);
-        List<LimitRow> allLimits = database.limits().findAll();
-        List<RuleRow> allRules = database.rules().findAll();
+        ChangeRow newest = feed.newest();
         accounts.readAll();
         keys.readAll();
-        limitVersions.clear();
-        limitVersions.putAll(byName(allLimits.stream().map(LimitRow::revision)));
-        ruleVersions.clear();
-        ruleVersions.putAll(byName(allRules.stream().map(StoredRule::revision)));
+        versions.readAll();
         compile();
-        lastChange = newest;
+        feed.seen(newest);
     }
 
-    private static <T> Map<String, List<Revision<T>>> byName(Stream<Revision<T>> versions) {
-        Map<String, List<Revision<T>>> byName = new LinkedHashMap<>();
-        versions.forEach(version -> byName.computeIfAbsent(version.name(), name -> new ArrayList<>())
-                .add(version));
-        return byName;
+    private boolean hasExpired() {
+        return !effective.nextExpiry().isAfter(now());
     }
 
     private void read(List<ChangeRow> changes) {
@@ -259,15 +230,14 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
                 names.computeIfAbsent(change.kind(), kind -> new HashSet<>()).add(change.name()));
         Set<String> changedLimits = names.getOrDefault(ChangeRow.LIMIT, Set.of());
         Set<String> changedRules = names.getOrDefault(ChangeRow.RULE, Set.of());
-        changedLimits.forEach(name -> limitVersions.put(name, limitHistory(name)));
-        changedRules.forEach(name -> ruleVersions.put(name, ruleHistory(name)));
+        versions.read(changedLimits, changedRules);
         if (names.containsKey(ChangeRow.QUOTA)) {
             accounts.read(names.getOrDefault(ChangeRow.QUOTA, Set.of()));
         }
         if (names.containsKey(ChangeRow.KEY)) {
             keys.read(names.getOrDefault(ChangeRow.KEY, Set.of()));
         }
-        boolean expired = !effective.nextExpiry().isAfter(now());
+        boolean expired = hasExpired();
         if (!changedLimits.isEmpty() || !changedRules.isEmpty() || expired) {
             compile();
         } else {
@@ -283,7 +253,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     private void compile() {
         try {
             EffectivePolicy before = effective;
-            effective = EffectivePolicy.of(configuration, new Versions(limitVersions, ruleVersions), now());
+            effective = EffectivePolicy.of(configuration, versions.cached(), now());
             policyLog.switched(before, effective);
             news.compared(before, effective);
         } catch (RuntimeException e) {
@@ -342,42 +312,37 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
 
     @Override
     public List<Revision<Map<String, String>>> limitHistory(String name) {
-        return database.limits().find(name).stream().map(LimitRow::revision).toList();
+        return versions.limitHistory(name);
     }
 
     @Override
     public List<Revision<Rule>> ruleHistory(String name) {
-        return database.rules().find(name).stream().map(StoredRule::revision).toList();
+        return versions.ruleHistory(name);
     }
 
     @Override
     public List<QuotaAdmin.UserQuota> userQuotas() {
-        accounts.writeUses();
-        return database.quotas().findAll().stream().map(QuotaRow::userQuota).toList();
+        return accounts.userQuotas();
     }
 
     @Override
     public Optional<QuotaAdmin.UserQuota> userQuota(String user) {
-        accounts.writeUses();
-        return database.quotas().find(user).map(QuotaRow::userQuota);
+        return accounts.userQuota(user);
     }
 
     @Override
     public List<KeyInfo> keyInfos() {
-        keys.writeUses();
-        return database.keys().findAll().stream().map(KeyRow::info).toList();
+        return keys.infos();
     }
 
     @Override
     public List<KeyInfo> keyInfos(String owner) {
-        keys.writeUses();
-        return database.keys().findByOwner(owner).stream().map(KeyRow::info).toList();
+        return keys.infos(owner);
     }
 
     @Override
     public Optional<KeyInfo> keyInfo(String id) {
-        keys.writeUses();
-        return database.keys().find(id).map(KeyRow::info);
+        return keys.info(id);
     }
 
     @Override
@@ -443,9 +408,5 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
 
     PolicyDatabase database() {
         return database;
-    }
-
-    StoredKeys keys() {
-        return keys;
     }
 }

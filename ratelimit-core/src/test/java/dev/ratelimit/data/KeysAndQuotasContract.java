@@ -165,14 +165,14 @@ abstract class KeysAndQuotasContract extends DataContract {
         policies.apiKeys().recognise(issued.secret());
         assertThat(database.contents()).isEqualTo(before);
 
-        policies.keys().writeUses();
+        policies.writeUses();
         Map<String, Object> row = database.query("SELECT * FROM %sapi_keys").get(0);
         assertThat(((Number) row.get("total_requests")).longValue()).isEqualTo(1_001);
         assertThat(((Number) row.get("last_used_at")).longValue()).isEqualTo(Micros.of(last));
         assertThat(database.count("rate_limit_changes")).isEqualTo(changes);
 
         String written = database.contents();
-        policies.keys().writeUses();
+        policies.writeUses();
         assertThat(database.contents()).isEqualTo(written);
     }
 
@@ -555,7 +555,7 @@ abstract class KeysAndQuotasContract extends DataContract {
         assertThat(withKey.tier()).isEqualTo("enterprise");
         assertThat(admin.explain(inquiry.apiKey("nowhere")).apiKey())
                 .isEqualTo("no such key is valid: the request is rejected with 401");
-        assertThat(policies.keys().find(key.id())).isNotNull();
+        assertThat(policies.findKey(key.id())).isNotNull();
         assertThat(admin.keys().find(key.id()).orElseThrow().totalRequests()).isZero();
     }
 

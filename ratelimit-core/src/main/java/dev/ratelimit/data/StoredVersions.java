@@ -1,0 +1,65 @@
+package dev.ratelimit.data;
+
+import dev.ratelimit.admin.EffectivePolicy.Versions;
+import dev.ratelimit.admin.Revision;
+import dev.ratelimit.data.table.LimitRow;
+import dev.ratelimit.data.table.StoredRule;
+import dev.ratelimit.policy.Rule;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** Caches the versions of limits and rules. Reading their history is thread-safe, the rest is not. */
+final class StoredVersions {
+
+    private final PolicyDatabase database;
+    private final Map<String, List<Revision<Map<String, String>>>> limits = new HashMap<>();
+    private final Map<String, List<Revision<Rule>>> rules = new HashMap<>();
+
+    StoredVersions(PolicyDatabase database) {
+        this.database = database;
+    }
+
+    /** The cached ones. */
+    Versions cached() {
+        return new Versions(limits, rules);
+    }
+
+    /** If this fails, the cached ones stay as they are. */
+    void readAll() {
+        Map<String, List<Revision<Map<String, String>>>> allLimits =
+                byName(database.limits().findAll().stream().map(LimitRow::revision));
+        Map<String, List<Revision<Rule>>> allRules =
+                byName(database.rules().findAll().stream().map(StoredRule::revision));
+        limits.clear();
+        limits.putAll(allLimits);
+        rules.clear();
+        rules.putAll(allRules);
+    }
+
+    private static <T> Map<String, List<Revision<T>>> byName(Stream<Revision<T>> versions) {
+        Map<String, List<Revision<T>>> byName = new LinkedHashMap<>();
+        versions.forEach(version -> byName.computeIfAbsent(version.name(), name -> new ArrayList<>())
+                .add(version));
+        return byName;
+    }
+
+    void read(Set<String> limitNames, Set<String> ruleNames) {
+        limitNames.forEach(name -> limits.put(name, limitHistory(name)));
+        ruleNames.forEach(name -> rules.put(name, ruleHistory(name)));
+    }
+
+    /** As it is in the database, the newest first. */
+    List<Revision<Map<String, String>>> limitHistory(String name) {
+        return database.limits().find(name).stream().map(LimitRow::revision).toList();
+    }
+
+    /** As it is in the database, the newest first. */
+    List<Revision<Rule>> ruleHistory(String name) {
+        return database.rules().find(name).stream().map(StoredRule::revision).toList();
+    }
+}
