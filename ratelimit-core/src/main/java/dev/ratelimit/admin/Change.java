@@ -1,5 +1,7 @@
 package dev.ratelimit.admin;
 
+import dev.ratelimit.support.JsonText;
+
 import java.time.Instant;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -42,11 +44,11 @@ public record Change(
 
     /** The same change with notes, such as the number of a ticket. */
     public Change noting(Map<String, String> notes) {
-        return new Change(by, expiresAt, reason, Notes.json(notes));
+        return new Change(by, expiresAt, reason, JsonText.object(notes));
     }
 
     /** Refuses an expiry of a change that cannot expire. */
-    void requireNoExpiry(String what) {
+    public void requireNoExpiry(String what) {
         if (expiresAt != null) {
             throw new IllegalArgumentException(
                     what + " does not expire, but the change has the expiry " + expiresAt + "; leave out until");

@@ -1,5 +1,7 @@
 package dev.ratelimit.admin;
 
+import dev.ratelimit.support.JsonText;
+
 import dev.ratelimit.caller.Account;
 import dev.ratelimit.caller.Quota;
 import dev.ratelimit.policy.Rule;
@@ -117,11 +119,11 @@ public final class ChangeLog {
     // The state before and after, as JSON
 
     static @Nullable String json(@Nullable Rule rule) {
-        return rule == null ? null : Notes.json(rule.properties());
+        return rule == null ? null : JsonText.object(rule.properties());
     }
 
     static @Nullable String json(@Nullable Map<String, String> definition) {
-        return definition == null ? null : Notes.json(definition);
+        return definition == null ? null : JsonText.object(definition);
     }
 
     /** The tier and the quota. */
@@ -135,7 +137,7 @@ public final class ChangeLog {
         put(values, "burst", quota.burst());
         ZoneId zone = quota.zone();
         put(values, "zone", zone == null ? null : zone.getId());
-        return values.isEmpty() ? null : Notes.json(values);
+        return values.isEmpty() ? null : JsonText.object(values);
     }
 
     static @Nullable String quotaOf(@Nullable Account account) {
@@ -150,7 +152,7 @@ public final class ChangeLog {
         Map<String, String> values = new LinkedHashMap<>();
         put(values, "blocked-until", until);
         put(values, "reason", until == null ? null : reason);
-        return values.isEmpty() ? null : Notes.json(values);
+        return values.isEmpty() ? null : JsonText.object(values);
     }
 
     /** Nothing of its secret. */
@@ -160,7 +162,7 @@ public final class ChangeLog {
         values.put("owner", key.owner());
         put(values, "tier", key.tier());
         put(values, "expires-at", key.expiresAt());
-        return Notes.json(values);
+        return JsonText.object(values);
     }
 
     private static void put(Map<String, String> values, String name, @Nullable Object value) {

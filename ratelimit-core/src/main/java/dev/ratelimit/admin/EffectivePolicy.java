@@ -126,7 +126,7 @@ public final class EffectivePolicy {
      *
      * @throws IllegalArgumentException that says why
      */
-    void requireValidLimit(Revision<Map<String, String>> added, Instant now) {
+    public void requireValidLimit(Revision<Map<String, String>> added, Instant now) {
         requireValid(PolicyCompiler.LIMITS_TABLE, added, of(configuration, versions.withLimit(added), now));
     }
 
@@ -135,7 +135,7 @@ public final class EffectivePolicy {
      *
      * @throws IllegalArgumentException that says why
      */
-    void requireValidRule(Revision<Rule> added, Instant now) {
+    public void requireValidRule(Revision<Rule> added, Instant now) {
         requireValid(PolicyCompiler.RULES_TABLE, added, of(configuration, versions.withRule(added), now));
     }
 

@@ -1,5 +1,7 @@
 package dev.ratelimit.admin;
 
+import dev.ratelimit.support.JsonText;
+
 import dev.ratelimit.Penalties;
 import dev.ratelimit.Subject;
 import dev.ratelimit.support.LogText;
@@ -69,14 +71,14 @@ public final class PenaltyAdmin {
      */
     public boolean note(Subject subject, String limit, Map<String, String> notes, Change change) {
         change.requireNoExpiry("a note on violations");
-        String metadata = Notes.json(notes);
+        String metadata = JsonText.object(notes);
         boolean found = storage.notePenalty(subject, limit, metadata);
         if (found) {
             storage.run(transaction -> transaction.log(
                     new ChangeLog.Target("note", ChangeLog.Kind.SUBJECT, subject.text()),
                     change,
                     null,
-                    Notes.json(Map.of("limit", limit, "notes", metadata))));
+                    JsonText.object(Map.of("limit", limit, "notes", metadata))));
             log.info(
                     "Noted {} on the violations of {} on limit {}, by {}",
                     LogText.of(metadata),

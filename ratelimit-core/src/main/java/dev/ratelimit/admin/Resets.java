@@ -1,5 +1,7 @@
 package dev.ratelimit.admin;
 
+import dev.ratelimit.support.JsonText;
+
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.RateLimiter;
@@ -57,7 +59,7 @@ final class Resets {
                     new ChangeLog.Target(action, ChangeLog.Kind.SUBJECT, subject.text()),
                     change,
                     null,
-                    Notes.json(Map.of("limit", limit)));
+                    JsonText.object(Map.of("limit", limit)));
         });
         log.info("Reset limit {} for {}, by {}", LogText.of(limit), LogText.of(subject), LogText.of(change.by()));
         return true;

@@ -63,7 +63,7 @@ public record Revision<T>(
      *
      * @throws IllegalArgumentException if the change would expire at once
      */
-    static <T> Revision<T> draft(
+    public static <T> Revision<T> draft(
             String name, List<Revision<T>> history, State state, @Nullable T content, Change change, Instant now) {
         change.requireLasting(now);
         int version = history.isEmpty() ? 1 : history.get(0).version + 1;
@@ -76,7 +76,7 @@ public record Revision<T>(
      * @param kind limit or rule, for the message
      * @throws IllegalArgumentException if there is no such version
      */
-    static <T> Revision<T> find(List<Revision<T>> history, String kind, String name, int number) {
+    public static <T> Revision<T> find(List<Revision<T>> history, String kind, String name, int number) {
         for (Revision<T> revision : history) {
             if (revision.version == number) {
                 return revision;

@@ -1,5 +1,8 @@
 package dev.ratelimit.support;
 
+import java.util.Map;
+import java.util.stream.Collectors;
+
 /** Texts in JSON. */
 public final class JsonText {
 
@@ -19,5 +22,12 @@ public final class JsonText {
             }
         }
         return quoted.append('"').toString();
+    }
+
+    /** A JSON object of these texts. */
+    public static String object(Map<String, String> values) {
+        return values.entrySet().stream()
+                .map(value -> quoted(value.getKey()) + ": " + quoted(value.getValue()))
+                .collect(Collectors.joining(", ", "{", "}"));
     }
 }
