@@ -2,13 +2,13 @@ package guide;
 
 // region imports
 import dev.ratelimit.Subject;
-import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.ChangeLog;
 import dev.ratelimit.admin.Explanation;
 import dev.ratelimit.admin.Inquiry;
 import dev.ratelimit.admin.KeyAdmin.IssuedKey;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.admin.RateLimitAdmin;
+import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.caller.Quota;
 import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.Rule;

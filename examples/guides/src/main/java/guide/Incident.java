@@ -1,10 +1,10 @@
 package guide;
 
 // region incident
-import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.Explanation;
 import dev.ratelimit.admin.Inquiry;
 import dev.ratelimit.admin.RateLimitAdmin;
+import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.Rule;
 import java.time.Duration;

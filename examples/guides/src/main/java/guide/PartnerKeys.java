@@ -1,10 +1,10 @@
 package guide;
 
 // region keys
-import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.KeyAdmin;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.admin.RateLimitAdmin;
+import dev.ratelimit.admin.version.Change;
 import org.springframework.stereotype.Service;
 
 @Service

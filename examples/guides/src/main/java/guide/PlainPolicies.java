@@ -2,9 +2,9 @@ package guide;
 
 // region imports
 import dev.ratelimit.RateLimiter;
-import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.admin.RateLimitAdmin;
+import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.data.PolicyDatabase;
 import dev.ratelimit.data.StoredPolicies;
 import dev.ratelimit.engine.StoreRateLimiter;

@@ -74,6 +74,7 @@ class ArchitectureTest {
     private static final String POLICY = "dev.ratelimit.policy";
     private static final String GATE = "dev.ratelimit.gate";
     private static final String ADMIN = "dev.ratelimit.admin";
+    private static final String VERSION = "dev.ratelimit.admin.version";
     private static final String OPERATE = "dev.ratelimit.operate";
     private static final String DATA = "dev.ratelimit.data";
     private static final String TABLE = "dev.ratelimit.data.table";
@@ -142,9 +143,10 @@ class ArchitectureTest {
                             POLICY,
                             "org.springframework.http.server",
                             "org.springframework.web.util.pattern")),
-            Map.entry(ADMIN, List.of(SETTING, ROOT, ALGORITHM, CALLER, POLICY, GATE, LOGGING)),
-            Map.entry(OPERATE, List.of(SETTING, ROOT, REPORT, CALLER, POLICY, GATE, ADMIN, SQLITE, LOGGING)),
-            Map.entry(TABLE, List.of(SETTING, ROOT, ADMIN, CALLER, POLICY, "org.springframework.jdbc..")),
+            Map.entry(VERSION, List.of(SETTING, ROOT, POLICY)),
+            Map.entry(ADMIN, List.of(SETTING, ROOT, ALGORITHM, CALLER, POLICY, GATE, VERSION, LOGGING)),
+            Map.entry(OPERATE, List.of(SETTING, ROOT, REPORT, CALLER, POLICY, GATE, ADMIN, VERSION, SQLITE, LOGGING)),
+            Map.entry(TABLE, List.of(SETTING, ROOT, ADMIN, VERSION, CALLER, POLICY, "org.springframework.jdbc..")),
             Map.entry(
                     DATA,
                     List.of(
@@ -152,6 +154,7 @@ class ArchitectureTest {
                             SETTING,
                             ROOT,
                             ADMIN,
+                            VERSION,
                             CALLER,
                             POLICY,
                             JDBC,

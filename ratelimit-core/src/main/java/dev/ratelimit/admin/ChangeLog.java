@@ -1,10 +1,10 @@
 package dev.ratelimit.admin;
 
-import dev.ratelimit.support.JsonText;
-
+import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.caller.Account;
 import dev.ratelimit.caller.Quota;
 import dev.ratelimit.policy.Rule;
+import dev.ratelimit.support.JsonText;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.LinkedHashMap;

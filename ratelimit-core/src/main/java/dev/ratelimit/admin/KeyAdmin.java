@@ -1,6 +1,7 @@
 package dev.ratelimit.admin;
 
 import dev.ratelimit.RateLimiter;
+import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.caller.Caller;
 import dev.ratelimit.support.LogText;

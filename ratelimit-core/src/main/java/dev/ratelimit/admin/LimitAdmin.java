@@ -1,5 +1,9 @@
 package dev.ratelimit.admin;
 
+import dev.ratelimit.admin.version.Change;
+import dev.ratelimit.admin.version.EffectivePolicy;
+import dev.ratelimit.admin.version.InForce;
+import dev.ratelimit.admin.version.Revision;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Rule;

@@ -1,9 +1,9 @@
 package dev.ratelimit.admin;
 
-import dev.ratelimit.support.JsonText;
-
 import dev.ratelimit.Penalties;
 import dev.ratelimit.Subject;
+import dev.ratelimit.admin.version.Change;
+import dev.ratelimit.support.JsonText;
 import dev.ratelimit.support.LogText;
 import java.time.Duration;
 import java.time.Instant;

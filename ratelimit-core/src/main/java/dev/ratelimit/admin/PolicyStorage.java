@@ -1,6 +1,10 @@
 package dev.ratelimit.admin;
 
 import dev.ratelimit.Subject;
+import dev.ratelimit.admin.version.Change;
+import dev.ratelimit.admin.version.EffectivePolicy;
+import dev.ratelimit.admin.version.Problem;
+import dev.ratelimit.admin.version.Revision;
 import dev.ratelimit.caller.Accounts;
 import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.caller.Quota;

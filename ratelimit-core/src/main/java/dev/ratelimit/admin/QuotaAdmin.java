@@ -3,6 +3,7 @@ package dev.ratelimit.admin;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Penalties;
 import dev.ratelimit.RateLimiter;
+import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.caller.Account;
 import dev.ratelimit.caller.Quota;
 import dev.ratelimit.policy.Policy;

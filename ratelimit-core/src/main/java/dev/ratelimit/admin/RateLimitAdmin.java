@@ -2,6 +2,9 @@ package dev.ratelimit.admin;
 
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
+import dev.ratelimit.admin.version.Change;
+import dev.ratelimit.admin.version.Problem;
+import dev.ratelimit.admin.version.Revision;
 import dev.ratelimit.gate.Exemptions;
 import dev.ratelimit.gate.Gate;
 import dev.ratelimit.gate.Subjects;

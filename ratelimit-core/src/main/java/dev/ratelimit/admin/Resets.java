@@ -1,14 +1,14 @@
 package dev.ratelimit.admin;
 
-import dev.ratelimit.support.JsonText;
-
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
 import dev.ratelimit.Window;
+import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.algorithm.Algorithms;
 import dev.ratelimit.caller.Quota;
+import dev.ratelimit.support.JsonText;
 import dev.ratelimit.support.LogText;
 import java.time.Duration;
 import java.time.ZoneId;

@@ -1,6 +1,6 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.admin.Revision;
+import dev.ratelimit.admin.version.Revision;
 import dev.ratelimit.caller.Account;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,7 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.admin.EffectivePolicy;
-import dev.ratelimit.admin.Revision;
+import dev.ratelimit.admin.version.EffectivePolicy;
+import dev.ratelimit.admin.version.Revision;
 import dev.ratelimit.caller.Account;
 import dev.ratelimit.support.Listeners;
 import java.time.Instant;

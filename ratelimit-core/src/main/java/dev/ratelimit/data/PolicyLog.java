@@ -1,8 +1,8 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.admin.EffectivePolicy;
-import dev.ratelimit.admin.Problem;
-import dev.ratelimit.admin.Revision;
+import dev.ratelimit.admin.version.EffectivePolicy;
+import dev.ratelimit.admin.version.Problem;
+import dev.ratelimit.admin.version.Revision;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.support.LogText;
 import java.time.Instant;

@@ -1,14 +1,13 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.data.table.QuotaRow;
-
 import dev.ratelimit.LimitDecision;
 import dev.ratelimit.RequestRecord;
-import dev.ratelimit.admin.Problem;
 import dev.ratelimit.admin.QuotaAdmin.UserQuota;
+import dev.ratelimit.admin.version.Problem;
 import dev.ratelimit.caller.Account;
 import dev.ratelimit.caller.Accounts;
 import dev.ratelimit.caller.Quota;
+import dev.ratelimit.data.table.QuotaRow;
 import dev.ratelimit.setting.InvalidLimitException;
 import dev.ratelimit.support.Micros;
 import java.util.Collection;

@@ -1,12 +1,11 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.data.table.KeyRow;
-
 import dev.ratelimit.admin.KeyInfo;
-import dev.ratelimit.admin.Problem;
+import dev.ratelimit.admin.version.Problem;
 import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.caller.ApiKeys;
 import dev.ratelimit.caller.Quota;
+import dev.ratelimit.data.table.KeyRow;
 import dev.ratelimit.setting.InvalidLimitException;
 import dev.ratelimit.support.Micros;
 import java.security.MessageDigest;

@@ -1,24 +1,23 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.data.table.PenaltyRow;
-import dev.ratelimit.data.table.ChangeRow;
-
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.Limits;
 import dev.ratelimit.Subject;
 import dev.ratelimit.admin.ChangeLog;
-import dev.ratelimit.admin.EffectivePolicy;
-import dev.ratelimit.admin.EffectivePolicy.Versions;
 import dev.ratelimit.admin.KeyInfo;
 import dev.ratelimit.admin.PenaltyAdmin;
 import dev.ratelimit.admin.PolicyStorage;
-import dev.ratelimit.admin.Problem;
 import dev.ratelimit.admin.QuotaAdmin;
-import dev.ratelimit.admin.Revision;
 import dev.ratelimit.admin.SubjectAdmin;
+import dev.ratelimit.admin.version.EffectivePolicy;
+import dev.ratelimit.admin.version.EffectivePolicy.Versions;
+import dev.ratelimit.admin.version.Problem;
+import dev.ratelimit.admin.version.Revision;
 import dev.ratelimit.caller.Accounts;
 import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.caller.ApiKeys;
+import dev.ratelimit.data.table.ChangeRow;
+import dev.ratelimit.data.table.PenaltyRow;
 import dev.ratelimit.policy.LiveLimits;
 import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Rule;

@@ -1,19 +1,18 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.data.table.LimitRow;
-import dev.ratelimit.data.table.QuotaRow;
-import dev.ratelimit.data.table.KeyRow;
-import dev.ratelimit.data.table.ChangeRow;
-import dev.ratelimit.data.table.StoredRule;
-
 import dev.ratelimit.Subject;
-import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.ChangeLog.Target;
 import dev.ratelimit.admin.KeyAdmin.IssuedKey;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.admin.PolicyStorage;
-import dev.ratelimit.admin.Revision;
+import dev.ratelimit.admin.version.Change;
+import dev.ratelimit.admin.version.Revision;
 import dev.ratelimit.caller.Quota;
+import dev.ratelimit.data.table.ChangeRow;
+import dev.ratelimit.data.table.KeyRow;
+import dev.ratelimit.data.table.LimitRow;
+import dev.ratelimit.data.table.QuotaRow;
+import dev.ratelimit.data.table.StoredRule;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.support.Micros;
 import java.time.Instant;

@@ -1,7 +1,7 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.admin.EffectivePolicy.Versions;
-import dev.ratelimit.admin.Revision;
+import dev.ratelimit.admin.version.EffectivePolicy.Versions;
+import dev.ratelimit.admin.version.Revision;
 import dev.ratelimit.data.table.LimitRow;
 import dev.ratelimit.data.table.StoredRule;
 import dev.ratelimit.policy.Rule;

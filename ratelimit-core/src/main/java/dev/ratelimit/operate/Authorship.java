@@ -1,6 +1,6 @@
 package dev.ratelimit.operate;
 
-import dev.ratelimit.admin.Revision;
+import dev.ratelimit.admin.version.Revision;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

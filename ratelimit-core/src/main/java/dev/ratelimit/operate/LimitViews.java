@@ -1,9 +1,9 @@
 package dev.ratelimit.operate;
 
 import dev.ratelimit.Limit;
-import dev.ratelimit.admin.InForce;
 import dev.ratelimit.admin.RateLimitAdmin;
-import dev.ratelimit.admin.Revision;
+import dev.ratelimit.admin.version.InForce;
+import dev.ratelimit.admin.version.Revision;
 import dev.ratelimit.audit.report.Reports;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.Rule;

@@ -1,10 +1,10 @@
 package dev.ratelimit.operate;
 
 import dev.ratelimit.Subject;
-import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.RateLimitAdmin;
-import dev.ratelimit.admin.Revision;
 import dev.ratelimit.admin.SubjectAdmin;
+import dev.ratelimit.admin.version.Change;
+import dev.ratelimit.admin.version.Revision;
 import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.AddressRange;
 import dev.ratelimit.policy.Rule;

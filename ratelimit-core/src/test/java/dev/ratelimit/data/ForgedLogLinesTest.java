@@ -3,8 +3,8 @@ package dev.ratelimit.data;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Subject;
-import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
 import dev.ratelimit.testing.Messages;
 import java.nio.file.Path;

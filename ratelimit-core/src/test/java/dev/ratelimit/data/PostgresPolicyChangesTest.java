@@ -7,9 +7,9 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.KeyAdmin.IssuedKey;
 import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
 import dev.ratelimit.testing.Messages;
 import dev.ratelimit.testing.postgres.TestPostgres;

@@ -2,7 +2,7 @@ package dev.ratelimit.actuate;
 
 import dev.ratelimit.admin.ChangeLog;
 import dev.ratelimit.admin.Inquiry;
-import dev.ratelimit.admin.Problem;
+import dev.ratelimit.admin.version.Problem;
 import dev.ratelimit.audit.report.AuditQuery;
 import dev.ratelimit.audit.report.Reports.Granularity;
 import dev.ratelimit.operate.Difference;

@@ -5,7 +5,7 @@ import dev.ratelimit.LimitDecision;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.RequestRecord;
 import dev.ratelimit.Subject;
-import dev.ratelimit.admin.Revision;
+import dev.ratelimit.admin.version.Revision;
 import dev.ratelimit.caller.Account;
 import dev.ratelimit.data.ChangeListener;
 import dev.ratelimit.engine.StoreListener;

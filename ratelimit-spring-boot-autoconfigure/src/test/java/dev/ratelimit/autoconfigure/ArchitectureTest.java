@@ -84,7 +84,7 @@ class ArchitectureTest {
                             "dev.ratelimit",
                             "dev.ratelimit.engine",
                             "dev.ratelimit.caller",
-                            "dev.ratelimit.admin",
+                            "dev.ratelimit.admin.version",
                             "dev.ratelimit.data")),
             Map.entry("dev.ratelimit.health", List.of("dev.ratelimit.engine", "dev.ratelimit.upkeep")),
             Map.entry(
@@ -92,6 +92,7 @@ class ArchitectureTest {
                     List.of(
                             "dev.ratelimit.setting",
                             "dev.ratelimit.admin",
+                            "dev.ratelimit.admin.version",
                             "dev.ratelimit.audit.report",
                             "dev.ratelimit.engine",
                             "dev.ratelimit.monitor",

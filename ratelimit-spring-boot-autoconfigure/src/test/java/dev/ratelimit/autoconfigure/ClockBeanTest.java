@@ -2,10 +2,10 @@ package dev.ratelimit.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.KeyAdmin;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.admin.RateLimitAdmin;
+import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.caller.ApiKeys;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.testing.postgres.TestPostgres;

@@ -5,8 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
-import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.RateLimitAdmin;
+import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitMonitoringAutoConfiguration;
 import dev.ratelimit.event.EventPublisher;

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.LimitDecision;
-import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.Inquiry;
 import dev.ratelimit.admin.KeyAdmin.IssuedKey;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.admin.QuotaAdmin.UserQuota;
 import dev.ratelimit.admin.RateLimitAdmin;
+import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.caller.Quota;
 import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.Rule;

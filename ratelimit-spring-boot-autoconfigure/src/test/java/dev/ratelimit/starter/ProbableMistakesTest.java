@@ -3,9 +3,9 @@ package dev.ratelimit.starter;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.RateLimiter;
-import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.admin.RateLimitAdmin;
+import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.annotation.RateLimited;
 import jakarta.servlet.http.HttpServlet;
 import java.nio.file.Path;

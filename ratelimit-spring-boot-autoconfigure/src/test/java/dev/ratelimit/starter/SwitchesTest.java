@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
-import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.RateLimitAdmin;
+import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.nio.file.Path;

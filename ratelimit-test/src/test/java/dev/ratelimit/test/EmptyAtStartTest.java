@@ -6,9 +6,9 @@ import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Subject;
-import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.admin.RateLimitAdmin;
+import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.engine.StoreRateLimiter;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,9 +1,9 @@
 package dev.ratelimit.sample;
 
-import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.KeyAdmin;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.admin.RateLimitAdmin;
+import dev.ratelimit.admin.version.Change;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;

@@ -1,8 +1,8 @@
 package dev.ratelimit.sample;
 
-import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.admin.RateLimitAdmin;
+import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.test.RateLimitClock;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;

@@ -1,7 +1,7 @@
 package dev.ratelimit.data.table;
 
-import dev.ratelimit.admin.Change;
 import dev.ratelimit.admin.ChangeLog;
+import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.support.Micros;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -20,7 +20,8 @@ public final class ChangeLogRows {
         this.table = table;
     }
 
-    public void add(Instant at, ChangeLog.Target target, Change change, @Nullable String before, @Nullable String after) {
+    public void add(
+            Instant at, ChangeLog.Target target, Change change, @Nullable String before, @Nullable String after) {
         Instant expiresAt = change.expiresAt();
         Map<String, @Nullable Object> columns = new LinkedHashMap<>();
         columns.put("changed_at", Micros.of(at));

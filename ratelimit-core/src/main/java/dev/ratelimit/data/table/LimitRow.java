@@ -1,6 +1,6 @@
 package dev.ratelimit.data.table;
 
-import dev.ratelimit.admin.Revision;
+import dev.ratelimit.admin.version.Revision;
 import dev.ratelimit.setting.InvalidLimitException;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -1,7 +1,7 @@
 package dev.ratelimit.data.table;
 
 import dev.ratelimit.FailurePolicy;
-import dev.ratelimit.admin.Revision;
+import dev.ratelimit.admin.version.Revision;
 import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.AddressRange;
 import dev.ratelimit.policy.Conditions;

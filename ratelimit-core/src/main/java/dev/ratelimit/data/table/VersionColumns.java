@@ -1,7 +1,7 @@
 package dev.ratelimit.data.table;
 
-import dev.ratelimit.admin.Change;
-import dev.ratelimit.admin.Revision;
+import dev.ratelimit.admin.version.Change;
+import dev.ratelimit.admin.version.Revision;
 import dev.ratelimit.support.Micros;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -1,9 +1,9 @@
-package dev.ratelimit.admin;
+package dev.ratelimit.admin.version;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Limits;
-import dev.ratelimit.admin.EffectivePolicy.Versions;
+import dev.ratelimit.admin.version.EffectivePolicy.Versions;
 import dev.ratelimit.caller.Tiers;
 import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Rule;

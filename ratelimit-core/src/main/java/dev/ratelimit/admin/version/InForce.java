@@ -1,4 +1,4 @@
-package dev.ratelimit.admin;
+package dev.ratelimit.admin.version;
 
 import org.jspecify.annotations.Nullable;
 

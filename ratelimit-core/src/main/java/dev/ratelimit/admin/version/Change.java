@@ -1,7 +1,6 @@
-package dev.ratelimit.admin;
+package dev.ratelimit.admin.version;
 
 import dev.ratelimit.support.JsonText;
-
 import java.time.Instant;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,6 @@
-package dev.ratelimit.admin;
+package dev.ratelimit.admin.version;
 
-import dev.ratelimit.admin.EffectivePolicy.Versions;
+import dev.ratelimit.admin.version.EffectivePolicy.Versions;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.Policy;
 import dev.ratelimit.policy.PolicyConfiguration;
