@@ -60,6 +60,7 @@ subprojects {
         exclude("dev/ratelimit/database/**")
         exclude("dev/ratelimit/startup/**")
         exclude("dev/ratelimit/data/table/**")
+        exclude("dev/ratelimit/autoconfigure/property/**")
         (options as StandardJavadocDocletOptions).apply {
             encoding = "UTF-8"
             addBooleanOption("Xdoclint:all,-missing", true)

@@ -5,6 +5,8 @@ import dev.ratelimit.audit.RequestAudit;
 import dev.ratelimit.audit.report.Reports;
 import dev.ratelimit.audit.retention.AuditArchive;
 import dev.ratelimit.audit.retention.Retention;
+import dev.ratelimit.autoconfigure.property.AuditProperties;
+import dev.ratelimit.autoconfigure.property.RateLimitProperties;
 import dev.ratelimit.database.AuditConnections;
 import dev.ratelimit.database.CountsDatabase;
 import dev.ratelimit.database.DatabaseChoice;

@@ -3,6 +3,8 @@ package dev.ratelimit.autoconfigure;
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.Limits;
 import dev.ratelimit.RateLimiter;
+import dev.ratelimit.autoconfigure.property.ConfiguredPolicy;
+import dev.ratelimit.autoconfigure.property.RateLimitProperties;
 import dev.ratelimit.connection.ApplicationDataSource;
 import dev.ratelimit.connection.AwaitedLimitStore;
 import dev.ratelimit.database.AuditConnections;

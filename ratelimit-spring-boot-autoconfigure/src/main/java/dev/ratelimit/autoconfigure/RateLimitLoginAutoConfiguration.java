@@ -2,6 +2,7 @@ package dev.ratelimit.autoconfigure;
 
 import dev.ratelimit.Limits;
 import dev.ratelimit.RateLimiter;
+import dev.ratelimit.autoconfigure.property.RateLimitProperties;
 import dev.ratelimit.login.LimitedManagers;
 import dev.ratelimit.login.LoginConfigurer;
 import dev.ratelimit.login.LoginLimits;

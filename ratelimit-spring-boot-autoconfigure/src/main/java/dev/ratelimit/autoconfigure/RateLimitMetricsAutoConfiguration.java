@@ -1,5 +1,6 @@
 package dev.ratelimit.autoconfigure;
 
+import dev.ratelimit.autoconfigure.property.RateLimitProperties;
 import dev.ratelimit.metrics.MicrometerDecisionListener;
 import dev.ratelimit.metrics.MonitorMeters;
 import dev.ratelimit.monitor.Monitor;

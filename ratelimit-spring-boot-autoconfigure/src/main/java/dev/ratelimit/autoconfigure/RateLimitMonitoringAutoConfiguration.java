@@ -2,6 +2,8 @@ package dev.ratelimit.autoconfigure;
 
 import dev.ratelimit.admin.PolicyStorage;
 import dev.ratelimit.audit.RequestAudit;
+import dev.ratelimit.autoconfigure.property.MonitoringProperties;
+import dev.ratelimit.autoconfigure.property.RateLimitProperties;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.event.EventPublisher;
 import dev.ratelimit.monitor.Monitor;

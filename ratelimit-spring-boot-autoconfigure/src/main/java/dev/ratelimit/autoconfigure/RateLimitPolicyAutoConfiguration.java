@@ -7,6 +7,8 @@ import dev.ratelimit.admin.ConfiguredStorage;
 import dev.ratelimit.admin.PolicyStorage;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.annotation.RateLimitedCheck;
+import dev.ratelimit.autoconfigure.property.ConfiguredPolicy;
+import dev.ratelimit.autoconfigure.property.RateLimitProperties;
 import dev.ratelimit.caller.Accounts;
 import dev.ratelimit.caller.ApiKeys;
 import dev.ratelimit.connection.AwaitedLimitStore;

@@ -5,6 +5,7 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.annotation.CallContext;
 import dev.ratelimit.annotation.ServletCallContext;
+import dev.ratelimit.autoconfigure.property.RateLimitProperties;
 import dev.ratelimit.caller.Accounts;
 import dev.ratelimit.caller.ApiKeys;
 import dev.ratelimit.gate.Exemptions;

@@ -7,6 +7,7 @@ import dev.ratelimit.annotation.RateLimited;
 import dev.ratelimit.annotation.RateLimitedCheck;
 import dev.ratelimit.annotation.RateLimitedInterceptor;
 import dev.ratelimit.annotation.RateLimitedPointcut;
+import dev.ratelimit.autoconfigure.property.RateLimitProperties;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;

@@ -2,6 +2,7 @@ package dev.ratelimit.autoconfigure;
 
 import dev.ratelimit.admin.KeyInfo;
 import dev.ratelimit.admin.RateLimitAdmin;
+import dev.ratelimit.autoconfigure.property.RateLimitProperties;
 import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.Conditions;
 import dev.ratelimit.policy.PolicyConfiguration;

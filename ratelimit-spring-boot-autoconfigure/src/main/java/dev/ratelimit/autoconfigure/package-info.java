@@ -1,4 +1,4 @@
-/** Wiring and properties; nothing imports this package. */
+/** Wiring: the auto-configurations. Nothing imports this package. */
 @NullMarked
 package dev.ratelimit.autoconfigure;
 

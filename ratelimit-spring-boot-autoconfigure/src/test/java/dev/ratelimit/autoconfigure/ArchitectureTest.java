@@ -124,7 +124,21 @@ class ArchitectureTest {
                             "dev.ratelimit.schema",
                             "dev.ratelimit.annotation",
                             "dev.ratelimit.login",
-                            "dev.ratelimit.connection")));
+                            "dev.ratelimit.connection")),
+            Map.entry(
+                    "dev.ratelimit.autoconfigure.property",
+                    List.of(
+                            "dev.ratelimit.setting",
+                            "dev.ratelimit",
+                            "dev.ratelimit.caller",
+                            "dev.ratelimit.policy",
+                            "dev.ratelimit.audit",
+                            "dev.ratelimit.audit.report",
+                            "dev.ratelimit.audit.retention",
+                            "dev.ratelimit.monitor",
+                            "dev.ratelimit.web",
+                            "dev.ratelimit.database",
+                            "dev.ratelimit.startup")));
 
     @ArchTest
     static void everyPackageIsToldWhatItMayImport(JavaClasses classes) {
@@ -186,10 +200,10 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule nothingImportsTheWiring = noClasses()
             .that()
-            .resideOutsideOfPackage("dev.ratelimit.autoconfigure")
+            .resideOutsideOfPackages("dev.ratelimit.autoconfigure..")
             .should()
             .dependOnClassesThat()
-            .resideInAPackage("dev.ratelimit.autoconfigure");
+            .resideInAPackage("dev.ratelimit.autoconfigure..");
 
     @ArchTest
     static final ArchRule wiringIsNotPublicButForItsEntries = classes()

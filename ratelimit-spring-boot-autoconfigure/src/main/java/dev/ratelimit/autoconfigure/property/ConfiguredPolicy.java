@@ -1,12 +1,12 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.autoconfigure.property;
 
 import dev.ratelimit.FailurePolicy;
-import dev.ratelimit.autoconfigure.RateLimitProperties.LimitSpec;
-import dev.ratelimit.autoconfigure.RateLimitProperties.PenaltySpec;
-import dev.ratelimit.autoconfigure.RateLimitProperties.QuotaSpec;
-import dev.ratelimit.autoconfigure.RateLimitProperties.ResponseSpec;
-import dev.ratelimit.autoconfigure.RateLimitProperties.RuleSpec;
-import dev.ratelimit.autoconfigure.RateLimitProperties.TiersSpec;
+import dev.ratelimit.autoconfigure.property.RateLimitProperties.LimitSpec;
+import dev.ratelimit.autoconfigure.property.RateLimitProperties.PenaltySpec;
+import dev.ratelimit.autoconfigure.property.RateLimitProperties.QuotaSpec;
+import dev.ratelimit.autoconfigure.property.RateLimitProperties.ResponseSpec;
+import dev.ratelimit.autoconfigure.property.RateLimitProperties.RuleSpec;
+import dev.ratelimit.autoconfigure.property.RateLimitProperties.TiersSpec;
 import dev.ratelimit.caller.Quota;
 import dev.ratelimit.caller.Tiers;
 import dev.ratelimit.policy.LimitBook;
@@ -25,12 +25,12 @@ import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
 import org.springframework.web.util.pattern.PathPatternParser;
 
 /** Converts the configuration properties to the limits, rules and tiers of the library. */
-final class ConfiguredPolicy {
+public final class ConfiguredPolicy {
 
     private ConfiguredPolicy() {}
 
     /** @param parser of the patterns of paths */
-    static PolicyConfiguration of(RateLimitProperties properties, PathPatternParser parser) {
+    public static PolicyConfiguration of(RateLimitProperties properties, PathPatternParser parser) {
         PolicyConfiguration configuration = new PolicyConfiguration(
                 limits(properties),
                 rules(properties.rules(), properties.onFailure()),
@@ -42,7 +42,7 @@ final class ConfiguredPolicy {
     }
 
     /** The properties of each limit by its name, as {@link LimitBook} reads them. */
-    static Map<String, Map<String, String>> limits(RateLimitProperties properties) {
+    public static Map<String, Map<String, String>> limits(RateLimitProperties properties) {
         Map<String, Map<String, String>> limits = new LinkedHashMap<>();
         properties.limits().forEach((name, spec) -> limits.put(name, definition(name, spec)));
         if (!properties.enabled()) {

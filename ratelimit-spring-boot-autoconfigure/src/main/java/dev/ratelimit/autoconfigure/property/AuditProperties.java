@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.autoconfigure.property;
 
 import dev.ratelimit.audit.AuditMode;
 import dev.ratelimit.audit.AuditSettings;
@@ -30,7 +30,7 @@ import org.springframework.core.env.Environment;
  * @param keepDays how long totals per day are kept
  * @param archive where the audit trail goes when it is dropped from the database
  */
-record AuditProperties(
+public record AuditProperties(
         @DefaultValue("denied") AuditMode mode,
         @DefaultValue("true") boolean totals,
         @DefaultValue("0.01") double sampleRate,
@@ -52,7 +52,7 @@ record AuditProperties(
      * @param location a folder, or a URI of a java.nio file system; needs the module ratelimit-archive
      * @param keep how long archives are kept
      */
-    record Archive(
+    public record Archive(
             @Nullable String location,
             @DefaultValue("2557d") Duration keep) {}
 
@@ -60,7 +60,7 @@ record AuditProperties(
     private static final int LONGEST_SERVER = 100;
     private static final int LONGEST_REGION = 50;
 
-    AuditSettings settings(Environment environment) {
+    public AuditSettings settings(Environment environment) {
         String server = serverId == null ? hostName(environment) : serverId;
         requireShort("server-id", server, LONGEST_SERVER);
         requireShort("region", region, LONGEST_REGION);
@@ -70,13 +70,13 @@ record AuditProperties(
                         mode, totals, sampleRate, new Origin(server, region), capacity, busiestSubjects, interval));
     }
 
-    RetentionSettings retention() {
+    public RetentionSettings retention() {
         return InvalidPropertyException.under(
                 PREFIX, () -> new RetentionSettings(keep, keepMinutes, keepHours, keepDays, archive.keep()));
     }
 
     /** Archives are asked for, but nothing can write them. */
-    InvalidPropertyException archivesMissing() {
+    public InvalidPropertyException archivesMissing() {
         return new InvalidPropertyException(
                 PREFIX + "archive.location",
                 archive.location(),

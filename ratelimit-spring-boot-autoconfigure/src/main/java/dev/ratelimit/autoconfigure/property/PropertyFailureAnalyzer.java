@@ -1,6 +1,6 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.autoconfigure.property;
 
-import dev.ratelimit.autoconfigure.KnownProperties.Unknown;
+import dev.ratelimit.autoconfigure.property.KnownProperties.Unknown;
 import dev.ratelimit.support.Spelling;
 import java.time.Duration;
 import java.time.ZoneId;

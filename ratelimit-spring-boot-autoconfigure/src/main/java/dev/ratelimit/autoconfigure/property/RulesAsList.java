@@ -1,6 +1,6 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.autoconfigure.property;
 
-import dev.ratelimit.autoconfigure.RateLimitProperties.RuleSpec;
+import dev.ratelimit.autoconfigure.property.RateLimitProperties.RuleSpec;
 import java.util.List;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;

@@ -1,11 +1,11 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.autoconfigure.property;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.ratelimit.algorithm.Algorithms;
-import dev.ratelimit.autoconfigure.RateLimitProperties.AlgorithmName;
-import dev.ratelimit.autoconfigure.RateLimitProperties.LimitSpec;
+import dev.ratelimit.autoconfigure.property.RateLimitProperties.AlgorithmName;
+import dev.ratelimit.autoconfigure.property.RateLimitProperties.LimitSpec;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.setting.InvalidLimitException;
 import java.lang.reflect.RecordComponent;

@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.autoconfigure.property;
 
 import java.lang.reflect.Parameter;
 import java.lang.reflect.ParameterizedType;

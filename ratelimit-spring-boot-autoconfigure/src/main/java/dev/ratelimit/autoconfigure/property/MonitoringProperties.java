@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.autoconfigure.property;
 
 import dev.ratelimit.monitor.Thresholds;
 import dev.ratelimit.setting.InvalidPropertyException;
@@ -13,13 +13,13 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param logDenials whether to log each penalty, and the denials of each limit once a minute
  * @param warnings when to warn operators
  */
-record MonitoringProperties(
+public record MonitoringProperties(
         @DefaultValue("20") int nearLimitPercent,
         @DefaultValue("30s") Duration penaltiesInterval,
         @DefaultValue("true") boolean logDenials,
         @DefaultValue WarningsSpec warnings) {
 
-    MonitoringProperties {
+    public MonitoringProperties {
         if (nearLimitPercent < 0 || nearLimitPercent > 100) {
             throw new InvalidPropertyException(
                     "ratelimit.monitoring.near-limit-percent",
@@ -46,7 +46,7 @@ record MonitoringProperties(
      * @param failedPercent the share of requests without a decision of the store that is too large
      * @param queuePercent the share of the queue that may be full
      */
-    record WarningsSpec(
+    public record WarningsSpec(
             @DefaultValue("3") int riseFactor,
             @DefaultValue("100") int violations,
             @DefaultValue("20") int penalties,
@@ -56,7 +56,7 @@ record MonitoringProperties(
             @DefaultValue("1") int failedPercent,
             @DefaultValue("50") int queuePercent) {
 
-        Thresholds thresholds() {
+        public Thresholds thresholds() {
             return InvalidPropertyException.under(
                     "ratelimit.monitoring.warnings.",
                     () -> new Thresholds(

@@ -1,9 +1,9 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.autoconfigure.property;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ratelimit.autoconfigure.RateLimitProperties.LimitSpec;
-import dev.ratelimit.autoconfigure.RateLimitProperties.RuleSpec;
+import dev.ratelimit.autoconfigure.property.RateLimitProperties.LimitSpec;
+import dev.ratelimit.autoconfigure.property.RateLimitProperties.RuleSpec;
 import java.io.InputStream;
 import java.lang.reflect.RecordComponent;
 import java.nio.file.Files;

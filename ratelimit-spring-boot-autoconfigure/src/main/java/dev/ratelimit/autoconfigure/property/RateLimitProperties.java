@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.autoconfigure.property;
 
 import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.database.PolicyStore;
@@ -49,7 +49,7 @@ import org.springframework.boot.context.properties.bind.Name;
  * @param monitoring metrics, log lines and warnings
  */
 @ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
-record RateLimitProperties(
+public record RateLimitProperties(
         @DefaultValue("true") boolean enabled,
         @DefaultValue Map<String, LimitSpec> limits,
         @DefaultValue Map<String, RuleSpec> rules,
@@ -197,7 +197,7 @@ record RateLimitProperties(
      * @param names further tiers, which users and API keys have only in the database
      * @param zone the time zone in which days and months of quotas begin
      */
-    record TiersSpec(
+    public record TiersSpec(
             @Name("default") @DefaultValue("free") String defaultTier,
             @DefaultValue Map<String, String> authorities,
             @DefaultValue Map<String, QuotaSpec> quotas,
@@ -230,7 +230,7 @@ record RateLimitProperties(
      * @param bearer whether to read API keys also from Authorization: Bearer
      * @param guesses how many unknown API keys an address may try per minute
      */
-    record ApiKeysSpec(
+    public record ApiKeysSpec(
             @DefaultValue("false") boolean enabled,
             @DefaultValue("X-API-Key") String header,
             @DefaultValue("false") boolean bearer,
@@ -243,7 +243,7 @@ record RateLimitProperties(
      * @param pollInterval how often to read changes
      * @param listen whether to listen for notifications of PostgreSQL, on one more connection
      */
-    record Changes(
+    public record Changes(
             @DefaultValue("true") boolean enabled,
             @DefaultValue("1s") Duration pollInterval,
             @DefaultValue("true") boolean listen) {}
@@ -253,7 +253,7 @@ record RateLimitProperties(
      *
      * @param store the database with their tables; by default the one with the counts
      */
-    record PolicySpec(@DefaultValue("auto") PolicyStore store) {}
+    public record PolicySpec(@DefaultValue("auto") PolicyStore store) {}
 
     /**
      * How clients are identified.
@@ -262,7 +262,7 @@ record RateLimitProperties(
      * @param forwardedHeader the header in which trusted proxies name the client; auto for whichever they write
      * @param ipv6Prefix how many leading bits of an IPv6 address identify a client
      */
-    record Identity(
+    public record Identity(
             @DefaultValue List<String> trustedProxies,
             @DefaultValue("auto") ForwardingHeader forwardedHeader,
             @DefaultValue("64") int ipv6Prefix) {}
@@ -273,7 +273,7 @@ record RateLimitProperties(
      * @param legacy whether to write X-RateLimit-Limit, X-RateLimit-Remaining and X-RateLimit-Reset
      * @param standard whether to write RateLimit-Policy and RateLimit
      */
-    record Headers(
+    public record Headers(
             @DefaultValue("true") boolean legacy,
             @DefaultValue("true") boolean standard) {}
 
@@ -285,7 +285,7 @@ record RateLimitProperties(
      * @param paths path patterns such as /health/**
      * @param actuator whether actuator endpoints are exempt
      */
-    record Exempt(
+    public record Exempt(
             @DefaultValue Set<String> authorities,
             @DefaultValue List<String> addresses,
             @DefaultValue List<String> paths,
@@ -299,7 +299,7 @@ record RateLimitProperties(
      * @param steerAuthority the authority that may also change limits with the dashboard
      * @param unprotected whether everybody may use the dashboard, even without Spring Security
      */
-    record Dashboard(
+    public record Dashboard(
             @DefaultValue("/ratelimit") String path,
             @DefaultValue("RATELIMIT_VIEW") String viewAuthority,
             @DefaultValue("RATELIMIT_STEER") String steerAuthority,
@@ -312,7 +312,7 @@ record RateLimitProperties(
      * @param addressLimit the name of the limit by address alone; ten times the limit by default
      * @param nameLimit the name of the limit by name alone, or none; twenty times the limit by default
      */
-    record Login(
+    public record Login(
             @Nullable String limit,
             @Nullable String addressLimit,
             @Nullable String nameLimit) {}
@@ -323,7 +323,7 @@ record RateLimitProperties(
      * @param orderBeforeAuthentication the order of the filter for rules that do not need the user
      * @param orderAfterAuthentication the order of the filter for rules that need the user
      */
-    record Filter(
+    public record Filter(
             @DefaultValue("-110") int orderBeforeAuthentication,
             @DefaultValue("-90") int orderAfterAuthentication) {}
 
@@ -333,11 +333,11 @@ record RateLimitProperties(
      * @param enabled whether to cache denials
      * @param maxSize the most cached denials
      */
-    record DeniedCache(
+    public record DeniedCache(
             @DefaultValue("true") boolean enabled,
             @DefaultValue("10000") int maxSize) {
 
-        DeniedCache {
+        public DeniedCache {
             if (maxSize < 1) {
                 throw new InvalidPropertyException(
                         "ratelimit.denied-cache.max-size",
@@ -354,7 +354,7 @@ record RateLimitProperties(
      * @param maxGroupSize the most requests in a group
      * @param maxWaiting the most requests that may wait
      */
-    record GroupingSpec(
+    public record GroupingSpec(
             @Nullable Integer groupsInFlight,
             @DefaultValue("256") int maxGroupSize,
             @DefaultValue("10000") int maxWaiting) {}
@@ -365,7 +365,7 @@ record RateLimitProperties(
      * @param interval how often to delete expired state
      * @param keep how long to keep expired state
      */
-    record UpkeepSpec(
+    public record UpkeepSpec(
             @DefaultValue("10m") Duration interval,
             @DefaultValue("1h") Duration keep) {}
 
@@ -374,9 +374,9 @@ record RateLimitProperties(
      *
      * @param directory the folder for backups of the SQLite files; it is created with the first one
      */
-    record Backup(@Nullable String directory) {
+    public record Backup(@Nullable String directory) {
 
-        Backup {
+        public Backup {
             if (directory != null && directory.isBlank()) {
                 throw new InvalidPropertyException(
                         "ratelimit.backup.directory",
