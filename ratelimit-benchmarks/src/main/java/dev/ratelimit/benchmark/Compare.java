@@ -26,7 +26,8 @@ public final class Compare {
         try (Servers servers = Servers.start()) {
             String settings = servers.settings();
             System.out.println(settings);
-            List<Family> families = Family.chosen(families(new Contenders(servers)), only);
+            List<Family> families =
+                    Family.chosen(families(new Contenders(servers), new LocalContenders(servers.folder())), only);
             Report report = new Report(settings);
             try {
                 new Rounds(turns, WARM_UP, SECONDS).run(families);
@@ -47,7 +48,7 @@ public final class Compare {
         System.exit(0); // the clients of Redis leave threads behind
     }
 
-    private static List<Family> families(Contenders contenders) {
+    private static List<Family> families(Contenders contenders, LocalContenders local) {
         List<Family> families = new ArrayList<>();
         Contender one = contenders.oneCaller();
         Contender many = contenders.manyCallers();
@@ -55,9 +56,9 @@ public final class Compare {
         manyCallers(contenders, many, families);
         hotKeys(contenders, families);
         kindsOfLimits(contenders, many, families);
-        denials(contenders, one, many, families);
-        sqlite(contenders, families);
-        inProcess(contenders, families);
+        denials(contenders, local, one, many, families);
+        sqlite(local, families);
+        inProcess(local, families);
         return families;
     }
 
@@ -150,7 +151,8 @@ public final class Compare {
                 .ratio("min-interval-100-keys/token-bucket", minInterval, hundredKeys, Goal.atLeast(0.85)));
     }
 
-    private static void denials(Contenders contenders, Contender one, Contender many, List<Family> families) {
+    private static void denials(
+            Contenders contenders, LocalContenders local, Contender one, Contender many, List<Family> families) {
         Contender half = contenders.halfDenied();
         Contender few = contenders.fivePercentDenied();
         families.add(new Family(many, half, few)
@@ -166,38 +168,38 @@ public final class Compare {
         families.add(new Family(most, bucket4jMost).ratio("denied-90/bucket4j", most, bucket4jMost, Goal.atLeast(40)));
 
         Contender remembered = contenders.deniedSubject();
-        Contender bucket4j = contenders.bucket4jLocalDenied();
-        Contender resilience4j = contenders.resilience4jDenied();
+        Contender bucket4j = local.bucket4jLocalDenied();
+        Contender resilience4j = local.resilience4jDenied();
         families.add(new Family(remembered, bucket4j, resilience4j)
                 .ratio("denied-subject/bucket4j-local", remembered, bucket4j, Goal.atLeast(0.7))
                 .ratio("denied-subject/resilience4j-local", remembered, resilience4j, Goal.NONE));
     }
 
-    private static void sqlite(Contenders contenders, List<Family> families) {
-        Contender one = contenders.sqliteOneCaller();
-        Contender eachOfOne = contenders.sqliteEachOneCaller();
+    private static void sqlite(LocalContenders local, List<Family> families) {
+        Contender one = local.sqliteOneCaller();
+        Contender eachOfOne = local.sqliteEachOneCaller();
         families.add(new Family(one, eachOfOne)
                 .ratio("sqlite-1-caller/one-transaction-each", one, eachOfOne, Goal.atLeast(0.85)));
 
-        Contender many = contenders.sqliteManyCallers();
-        Contender eachOfMany = contenders.sqliteEachManyCallers();
+        Contender many = local.sqliteManyCallers();
+        Contender eachOfMany = local.sqliteEachManyCallers();
         families.add(new Family(many, eachOfMany)
                 .ratio("sqlite-64-callers/one-transaction-each", many, eachOfMany, Goal.atLeast(1.8)));
 
-        Contender full = contenders.sqliteFull();
-        Contender eachFull = contenders.sqliteEachFull();
+        Contender full = local.sqliteFull();
+        Contender eachFull = local.sqliteEachFull();
         families.add(new Family(full, eachFull)
                 .ratio("sqlite-64-callers-full/one-transaction-each-full", full, eachFull, Goal.atLeast(7)));
     }
 
-    private static void inProcess(Contenders contenders, List<Family> families) {
-        Contender one = contenders.memoryOneThread();
-        Contender bucket4jOne = contenders.bucket4jLocalOneThread();
+    private static void inProcess(LocalContenders local, List<Family> families) {
+        Contender one = local.memoryOneThread();
+        Contender bucket4jOne = local.bucket4jLocalOneThread();
         families.add(new Family(one, bucket4jOne)
                 .ratio("memory-1-thread/bucket4j-local", one, bucket4jOne, Goal.atLeast(0.5)));
 
-        Contender many = contenders.memoryManyThreads();
-        Contender bucket4jMany = contenders.bucket4jLocalManyThreads();
+        Contender many = local.memoryManyThreads();
+        Contender bucket4jMany = local.bucket4jLocalManyThreads();
         families.add(new Family(many, bucket4jMany)
                 .ratio("memory-64-threads/bucket4j-local", many, bucket4jMany, Goal.atLeast(0.4)));
     }

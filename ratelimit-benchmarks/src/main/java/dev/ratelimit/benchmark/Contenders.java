@@ -12,38 +12,35 @@ import dev.ratelimit.benchmark.peer.Ours;
 import dev.ratelimit.benchmark.peer.Peer;
 import dev.ratelimit.benchmark.peer.PostgresPeers;
 import dev.ratelimit.benchmark.peer.RedisLua;
-import dev.ratelimit.benchmark.peer.SqlitePeer;
 import dev.ratelimit.benchmark.peer.Stores;
 import dev.ratelimit.store.LimitStore;
-import io.github.resilience4j.ratelimiter.RateLimiter;
-import io.github.resilience4j.ratelimiter.RateLimiterConfig;
-import java.nio.file.Path;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntPredicate;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 
-/** Everything that can be measured. Nothing is opened before it is warmed up. */
+/**
+ * Everything that can be measured on servers; {@link LocalContenders} has the rest. Nothing is opened before it is warmed up.
+ */
 final class Contenders {
 
     /** As many as serve the peers best on two cores. */
     private static final int PEER_CONNECTIONS = 16;
 
     private static final int OUR_CONNECTIONS = 4;
-    private static final int KEYS = 10_000;
-    private static final long PLENTY = MeasuredLimits.PLENTY;
+    static final int KEYS = 10_000;
+    static final long PLENTY = MeasuredLimits.PLENTY;
 
-    private static final Load ONE = new Load(1, KEYS);
+    static final Load ONE = new Load(1, KEYS);
     private static final Load EIGHT = new Load(8, KEYS);
-    private static final Load MANY = new Load(64, KEYS);
+    static final Load MANY = new Load(64, KEYS);
     private static final Load HOT = new Load(64, 1);
     private static final Load ON_100_KEYS = new Load(64, 100);
-    private static final Load LONE_SUBJECT = new Load(1, 1);
+    static final Load LONE_SUBJECT = new Load(1, 1);
 
-    private static final Limit BUCKET = MeasuredLimits.bucket("bucket");
+    static final Limit BUCKET = MeasuredLimits.bucket("bucket");
 
     private final Servers servers;
     private final ProcessHandle database;
@@ -58,7 +55,7 @@ final class Contenders {
         return LoadedPeer.lasting(name, load, () -> DatabaseTime.now(database), opening);
     }
 
-    private static LoadedPeer elsewhere(String name, Load load, Opening opening) {
+    static LoadedPeer elsewhere(String name, Load load, Opening opening) {
         return LoadedPeer.lasting(name, load, () -> DatabaseTime.NOT_MEASURED, opening);
     }
 
@@ -324,97 +321,11 @@ final class Contenders {
                 "redis-lua-durable 64 callers", MANY, n -> new RedisLua(servers.durableRedis(), "lua:", PLENTY));
     }
 
-    // SQLite
-
-    Contender sqliteOneCaller() {
-        return elsewhere("sqlite 1 caller", ONE, n -> sqlite("one", false, ONE));
-    }
-
-    Contender sqliteEachOneCaller() {
-        return elsewhere("sqlite-transaction-each 1 caller", ONE, n -> new SqlitePeer(file("one-each"), false, PLENTY));
-    }
-
-    Contender sqliteManyCallers() {
-        return elsewhere("sqlite 64 callers", MANY, n -> sqlite("many", false, MANY));
-    }
-
-    Contender sqliteEachManyCallers() {
-        return elsewhere(
-                "sqlite-transaction-each 64 callers", MANY, n -> new SqlitePeer(file("many-each"), false, PLENTY));
-    }
-
-    Contender sqliteFull() {
-        return elsewhere("sqlite 64 callers, full", MANY, n -> sqlite("full", true, MANY));
-    }
-
-    Contender sqliteEachFull() {
-        return elsewhere(
-                "sqlite-transaction-each 64 callers, full", MANY, n -> new SqlitePeer(file("full-each"), true, PLENTY));
-    }
-
-    private Ours sqlite(String name, boolean full, Load load) {
-        LimitStore store = Stores.sqlite(Stores.newSqliteFile(file(name), full));
-        return Ours.askingAll(List.of(store), 1, load.keys(), List.of(BUCKET), store);
-    }
-
-    private Path file(String name) {
-        return servers.folder().resolve(name + ".db");
-    }
-
-    // In process
-
-    Contender memoryOneThread() {
-        return memory("memory 1 thread", ONE);
-    }
-
-    Contender memoryManyThreads() {
-        return memory("memory 64 threads", MANY);
-    }
-
-    private static Contender memory(String name, Load load) {
-        return elsewhere(name, load, n -> {
-            LimitStore store = Stores.memory();
-            return Ours.askingAll(List.of(store), 1, load.keys(), List.of(BUCKET), store);
-        });
-    }
-
-    Contender bucket4jLocalOneThread() {
-        return elsewhere("bucket4j-local 1 thread", ONE, n -> Bucket4jPeers.localByName(PLENTY, KEYS));
-    }
-
-    Contender bucket4jLocalManyThreads() {
-        return elsewhere("bucket4j-local 64 threads", MANY, n -> Bucket4jPeers.localByName(PLENTY, KEYS));
-    }
-
     /** Denied without asking the store: the limiter remembers it. */
     Contender deniedSubject() {
         return elsewhere(
                 "denied subject",
                 LONE_SUBJECT,
                 n -> ours(LONE_SUBJECT, MeasuredLimits.bucket("used-up", 5)).usedUp(key -> true));
-    }
-
-    Contender bucket4jLocalDenied() {
-        return elsewhere("bucket4j-local denied", LONE_SUBJECT, n -> usedUp(Bucket4jPeers.local(5, 1)));
-    }
-
-    Contender resilience4jDenied() {
-        return elsewhere("resilience4j-local denied", LONE_SUBJECT, n -> {
-            RateLimiter limiter = RateLimiter.of(
-                    "denied",
-                    RateLimiterConfig.custom()
-                            .limitForPeriod(5)
-                            .limitRefreshPeriod(Duration.ofDays(1))
-                            .timeoutDuration(Duration.ZERO)
-                            .build());
-            return usedUp(key -> limiter.acquirePermission());
-        });
-    }
-
-    private static Peer usedUp(Peer peer) throws Exception {
-        while (peer.decide(0)) {
-            // until it denies
-        }
-        return peer::decide;
     }
 }
