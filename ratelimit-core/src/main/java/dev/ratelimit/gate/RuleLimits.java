@@ -24,17 +24,17 @@ final class RuleLimits {
      * The limits that the rules ask for, each with its subject. A limit that two rules name for the same subject is asked once,
      * for the rule of higher priority. {@link #NONE} if there is none.
      */
-    static LimitRequest of(Visit visit, Policy inForce, List<Rule> rules) {
+    static LimitRequest of(Sender sender, AskedLimits asked, Policy inForce, List<Rule> rules) {
         LimitRequest limits = NONE;
         FailurePolicy strictest = null;
         for (Rule rule : rules) {
-            for (Counted counted : countedBy(visit, inForce, rule)) {
+            for (Counted counted : countedBy(sender, inForce, rule)) {
                 Subject subject = counted.subject();
-                if (subject == null || visit.asked().wasAsked(subject, counted.limit())) {
+                if (subject == null || asked.wasAsked(subject, counted.limit())) {
                     continue;
                 }
                 if (rule.action() == Action.SHADOW) {
-                    limits = visit.asked().wasTried(subject, counted.limit())
+                    limits = asked.wasTried(subject, counted.limit())
                             ? limits
                             : limits.trial(subject, counted.limit(), rule.name());
                 } else if (!limits.asks(subject, counted.limit().name())) {
@@ -47,19 +47,19 @@ final class RuleLimits {
     }
 
     /** The limits that a rule asks for, each with its subject. */
-    static List<Counted> countedBy(Visit visit, Policy inForce, Rule rule) {
-        Subject ofRule = visit.subjectOf(rule);
+    static List<Counted> countedBy(Sender sender, Policy inForce, Rule rule) {
+        Subject ofRule = sender.subjectOf(rule);
         List<Counted> counted = new ArrayList<>(rule.limits().size());
         for (String name : rule.limits()) {
             if (inForce.limits().isOff(name)) {
                 continue;
             }
             if (name.equals(Quota.LIMIT)) {
-                Caller ofQuota = visit.knownCaller();
-                Subject subject = ofQuota.quotaSubject(visit.addressSubject());
+                Caller ofQuota = sender.knownCaller();
+                Subject subject = ofQuota.quotaSubject(sender.addressSubject());
                 ofQuota.quota().forEach(part -> counted.add(new Counted(rule.counting(part), subject)));
             } else {
-                counted.add(new Counted(rule.counting(inForce.limit(name, visit.callerSoFar())), ofRule));
+                counted.add(new Counted(rule.counting(inForce.limit(name, sender.callerSoFar())), ofRule));
             }
         }
         return counted;

@@ -50,8 +50,8 @@ public final class Subjects {
 
     /** The subject for the rule; {@code null} only if a live request would be needed to know it. */
     @Nullable
-    Subject of(Rule rule, Visit visit) {
-        return of(rule.name(), keyOf(rule), visit, visit.userSubject());
+    Subject of(Rule rule, Sender sender) {
+        return of(rule.name(), keyOf(rule), sender, sender.userSubject());
     }
 
     /**
@@ -61,13 +61,13 @@ public final class Subjects {
      * @param user the subject of the user, or {@code null} for nobody
      */
     @Nullable
-    Subject of(String rule, SubjectKey key, Visit visit, @Nullable Subject user) {
-        LiveRequest live = visit.live();
+    Subject of(String rule, SubjectKey key, Sender sender, @Nullable Subject user) {
+        LiveRequest live = sender.live();
         Subject found = switch (key.kind()) {
             case USER -> user;
-            case IP -> visit.addressSubject();
-            case USER_AND_IP -> userAndAddress(visit, user);
-            case API_KEY -> apiKey(visit);
+            case IP -> sender.addressSubject();
+            case USER_AND_IP -> userAndAddress(sender, user);
+            case API_KEY -> apiKey(sender);
             case SESSION -> live == null ? null : digest("session", live.sessionId());
             case HEADER -> live == null ? null : header(key.argument(), live);
             case BEAN, EXPRESSION -> live == null ? null : live.resolve(rule, key);
@@ -75,7 +75,7 @@ public final class Subjects {
         if (found != null) {
             return found;
         }
-        return live == null && key.kind().needsRequest() ? null : visit.addressSubject();
+        return live == null && key.kind().needsRequest() ? null : sender.addressSubject();
     }
 
     private SubjectKey keyOf(Rule rule) {
@@ -85,22 +85,22 @@ public final class Subjects {
                 : keys.computeIfAbsent(rule.key(), written -> SubjectKey.parse(rule.name(), written));
     }
 
-    private @Nullable Subject userAndAddress(Visit visit, @Nullable Subject user) {
-        Subject address = visit.addressSubject();
+    private @Nullable Subject userAndAddress(Sender sender, @Nullable Subject user) {
+        Subject address = sender.addressSubject();
         if (address == null) {
             return null;
         }
-        return (user != null ? user : address).and("ip", client(visit.address()));
+        return (user != null ? user : address).and("ip", client(sender.address()));
     }
 
     /** The key that was recognised; where keys are not checked, a digest of the header as it was sent. */
-    private static @Nullable Subject apiKey(Visit visit) {
-        ApiKey known = visit.apiKey();
+    private static @Nullable Subject apiKey(Sender sender) {
+        ApiKey known = sender.apiKey();
         if (known != null) {
             return known.subject();
         }
-        LiveRequest live = visit.live();
-        return live == null || visit.checksApiKeys() ? null : digest("api-key", live.header(API_KEY_HEADER));
+        LiveRequest live = sender.live();
+        return live == null || sender.checksApiKeys() ? null : digest("api-key", live.header(API_KEY_HEADER));
     }
 
     private static @Nullable Subject header(String name, LiveRequest live) {

@@ -6,7 +6,6 @@ import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.RequestRecord;
 import dev.ratelimit.RequestRecord.Asked;
-import dev.ratelimit.RequestRecord.Exchange;
 import dev.ratelimit.Subject;
 import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.caller.Caller;
@@ -20,7 +19,6 @@ import dev.ratelimit.policy.Rule.Response;
 import dev.ratelimit.policy.RuleBook;
 import dev.ratelimit.policy.RuleMatch;
 import dev.ratelimit.policy.SubjectKey;
-import dev.ratelimit.support.IpAddress;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -51,17 +49,14 @@ public final class Visit {
     private final Gate gate;
     private final Mode mode;
     private final Instant at;
+    private final Sender sender;
     private Arrival arrival;
-    private @Nullable ApiKey apiKey;
-    private @Nullable Subject addressSubject;
     private boolean unknownKey;
 
     private @Nullable Policy policy;
     private @Nullable RequestFacts facts;
     private @Nullable RuleMatch match;
-    private Identity identity = Identity.NOBODY;
     private boolean pastArrival;
-    private @Nullable Caller caller;
 
     /** The limits that were asked last and are not answered yet, with the rules that brought them in. */
     private @Nullable LimitRequest asking;
@@ -78,6 +73,7 @@ public final class Visit {
 
     Visit(Gate gate, Arrival arrival, Mode mode) {
         this.gate = gate;
+        this.sender = new Sender(gate, arrival);
         this.arrival = arrival;
         this.mode = mode;
         this.at = gate.clock.instant();
@@ -107,7 +103,7 @@ public final class Visit {
             return null;
         }
         KeyGuesses guesses = gate.guesses;
-        Subject address = addressSubject();
+        Subject address = sender.addressSubject();
         LimitRequest guess = guesses == null || address == null ? null : RuleLimits.NONE.and(address, guesses.limit());
         Decision denied =
                 guess == null || guesses == null ? null : guesses.remembered().apply(guess);
@@ -117,8 +113,9 @@ public final class Visit {
                 return no;
             }
         }
-        apiKey = presented.get();
-        if (apiKey != null) {
+        ApiKey valid = presented.get();
+        sender.presented(valid);
+        if (valid != null) {
             return null;
         }
         unknownKey = true;
@@ -136,7 +133,7 @@ public final class Visit {
 
     /** Compares the rules with everything that is known before authentication. */
     private RuleMatch match() {
-        Policy inForce = policy == null ? gate.policies.current() : policy;
+        Policy inForce = policySoFar();
         LiveRequest live = arrival.live();
         policy = inForce;
         facts = new RequestFacts(
@@ -144,7 +141,7 @@ public final class Visit {
                 arrival.preflight(),
                 arrival.path().all(),
                 arrival.address(),
-                apiKey,
+                sender.apiKey(),
                 null,
                 live == null ? null : live::isTrue);
         match = inForce.rules().match(facts);
@@ -156,7 +153,8 @@ public final class Visit {
      * are not asked again. An exempt path does not exempt the one that replaces it.
      */
     public Step rerouted(Arrival replaced, Identity who) {
-        identity = who;
+        sender.identified(who);
+        sender.arrived(replaced);
         boolean apiKeyWasRead = !exempt;
         arrival = replaced;
         pastArrival = true;
@@ -172,14 +170,14 @@ public final class Visit {
      * {@link #arrive()}, that method still walks the rules that need no user.
      */
     public Step identified(Identity who) {
-        identity = who;
+        sender.identified(who);
         pastArrival = true;
         exempt |= gate.exemptions.exempt(who.authorities()) || isOff();
         if (mode != Mode.EXPLAIN && exempt) {
             return Step.Pass.AT_ONCE;
         }
         RuleMatch begun = match == null ? match() : match;
-        blockedUntil = gate.blocks.blockedUntil(who.user(), apiKey);
+        blockedUntil = gate.blocks.blockedUntil(who.user(), sender.apiKey());
         if (blockedUntil != null) {
             Duration rest = Duration.between(gate.clock.instant(), blockedUntil);
             if (reject(Rejection.blocked(rest)) instanceof Step.Reject no) {
@@ -201,7 +199,7 @@ public final class Visit {
         if (end != null && end.action() == Action.BLOCK) {
             return reject(Rejection.by(end));
         }
-        LimitRequest limits = RuleLimits.of(this, inForce, found.rules());
+        LimitRequest limits = RuleLimits.of(sender, asked, inForce, found.rules());
         return limits == RuleLimits.NONE ? Step.Pass.AT_ONCE : ask(limits, found.rules(), mayBeGivenBack);
     }
 
@@ -214,7 +212,7 @@ public final class Visit {
 
     /** The limits that a rule asks for in this visit. */
     public List<Counted> counted(Rule rule) {
-        return RuleLimits.countedBy(this, policy(), rule);
+        return RuleLimits.countedBy(sender, policy(), rule);
     }
 
     private Step ask(LimitRequest limits, List<Rule> rules, boolean mayBeGivenBack) {
@@ -262,7 +260,7 @@ public final class Visit {
 
     /** Only limits that reject a known sender after authentication: a 403 of ours is no reason, like one of authentication. */
     private boolean isGivenBack(Rejection no) {
-        return revocable && pastArrival && no.decision() != null && userName(identity) != null;
+        return revocable && pastArrival && no.decision() != null && sender.userName() != null;
     }
 
     private Step reject(Rejection no) {
@@ -303,22 +301,13 @@ public final class Visit {
             Outcome outcome = one.decision().outcome();
             worst = outcome.compareTo(worst) > 0 ? outcome : worst;
         }
-        Exchange exchange = new Exchange(
-                arrival.method(),
-                arrival.path().sent(),
-                endpoint,
-                status,
-                arrival.address() == null ? null : arrival.address().toString(),
-                userName(identity),
-                apiKey == null ? null : apiKey.id(),
-                caller == null ? null : caller.tier());
         return new RequestRecord(
                 no != null ? no.outcome() : exempt ? Outcome.EXEMPT : worst,
                 no == null && (exempt || !denied),
                 rule,
                 policy == null ? null : policy.ruleVersion(rule),
                 all,
-                exchange,
+                sender.exchange(status, endpoint),
                 at,
                 took);
     }
@@ -345,8 +334,7 @@ public final class Visit {
 
     /** The subject that the request counts as if that user sends it: the user, else the owner of its API key, else the address. */
     public Subject subject(Identity who) {
-        Subject user = user(who);
-        return user != null ? user : gate.subjects.ofAddress(arrival.address());
+        return sender.subject(who);
     }
 
     /**
@@ -355,8 +343,7 @@ public final class Visit {
      * @param on where the key is written, for messages
      */
     public Subject subject(String on, SubjectKey key, Identity who) {
-        Subject found = gate.subjects.of(on, key, this, user(who));
-        return found != null ? found : subject(who);
+        return sender.subject(on, key, who);
     }
 
     /** The decisions so far, in their order. */
@@ -376,20 +363,16 @@ public final class Visit {
 
     /** The sender of the request, as far as it is known. */
     public Caller caller() {
-        if (caller == null) {
-            caller = caller(identity);
-        }
-        return caller;
+        return sender.caller(policySoFar());
     }
 
     /** The sender of the request if it is that user. */
     public Caller caller(Identity who) {
-        Policy inForce = policy == null ? gate.policies.current() : policy;
-        return inForce.tiers().caller(who.user(), who.authorities(), apiKey, gate.accounts);
+        return sender.caller(policySoFar(), who);
     }
 
     public @Nullable ApiKey apiKey() {
-        return apiKey;
+        return sender.apiKey();
     }
 
     /** Whether the request presented an API key that is not valid. */
@@ -397,64 +380,9 @@ public final class Visit {
         return unknownKey;
     }
 
-    @Nullable
-    IpAddress address() {
-        return arrival.address();
-    }
-
-    @Nullable
-    LiveRequest live() {
-        return arrival.live();
-    }
-
-    boolean checksApiKeys() {
-        return gate.guesses != null;
-    }
-
-    /** The name of the user, else of the owner of the API key. */
-    private @Nullable String userName(Identity who) {
-        return who.user() != null ? who.user() : apiKey != null ? apiKey.owner() : null;
-    }
-
-    private @Nullable Subject user(Identity who) {
-        String name = userName(who);
-        return name == null || name.isBlank() ? null : Subject.user(name.strip());
-    }
-
-    /** The limits that were asked so far. */
-    AskedLimits asked() {
-        return asked;
-    }
-
-    /** The sender, once the rules that need it are walked. */
-    Caller knownCaller() {
-        return Objects.requireNonNull(caller, "a rule with a quota needs the caller");
-    }
-
-    /** The sender, or {@code null} before authentication. */
-    @Nullable
-    Caller callerSoFar() {
-        return caller;
-    }
-
-    /** The subject for the rule; {@code null} only if a live request would be needed to know it. */
-    @Nullable
-    Subject subjectOf(Rule rule) {
-        return gate.subjects.of(rule, this);
-    }
-
-    @Nullable
-    Subject userSubject() {
-        return user(identity);
-    }
-
-    /** The subject of the address; {@code null} only if it is not known and there is no live request. */
-    @Nullable
-    Subject addressSubject() {
-        if (addressSubject == null && (arrival.live() != null || arrival.address() != null)) {
-            addressSubject = gate.subjects.ofAddress(arrival.address());
-        }
-        return addressSubject;
+    /** The policy of this visit; before it has one, the current one. */
+    private Policy policySoFar() {
+        return policy == null ? gate.policies.current() : policy;
     }
 
     private Policy policy() {

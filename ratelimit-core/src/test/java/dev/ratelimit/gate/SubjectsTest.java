@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.Subject;
 import dev.ratelimit.caller.ApiKey;
-import dev.ratelimit.gate.Gate.Mode;
 import dev.ratelimit.policy.PathReadings;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.SubjectKey;
@@ -54,9 +53,10 @@ class SubjectsTest {
                 apiKey == null ? null : () -> apiKey,
                 live);
         Rule rule = byUser("rule").key(key).build();
-        Visit visit = gate.visit(Mode.PEEK, arrival);
-        gate.walk(visit, who);
-        Subject subject = gate.gate().subjects().of(rule, visit);
+        Sender sender = new Sender(gate.gate(), arrival);
+        sender.presented(apiKey);
+        sender.identified(who);
+        Subject subject = gate.gate().subjects().of(rule, sender);
         return subject == null ? null : subject.text();
     }
 
