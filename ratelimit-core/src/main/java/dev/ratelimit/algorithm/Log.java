@@ -36,7 +36,7 @@ public final class Log {
         return bytes.array();
     }
 
-    int size() {
+    public int size() {
         return moments.length;
     }
 

@@ -1,0 +1,106 @@
+package dev.ratelimit.store.redis;
+
+import dev.ratelimit.algorithm.State;
+import dev.ratelimit.algorithm.Violations;
+import dev.ratelimit.store.StateKey;
+import dev.ratelimit.store.redis.RememberedValues.Remembered;
+
+/** One key of a group: its value as far as it is known, and as it was decided. Not thread-safe. */
+final class Row {
+
+    final StateKey key;
+    final byte[] name;
+    final int slot;
+
+    /** With which it is written in this round. */
+    Unit unit = new Unit(this);
+
+    private Stored known;
+    private Stored next;
+
+    /** Whether the server has said during this call that the known value is the stored one. */
+    private boolean isConfirmed;
+
+    private boolean isDoubtful;
+
+    Row(StateKey key, byte[] name, int slot, Remembered remembered) {
+        this.key = key;
+        this.name = name;
+        this.slot = slot;
+        this.known = remembered.stored();
+        this.next = known;
+        this.isDoubtful = remembered.isDoubtful();
+    }
+
+    /** Begins a round: nothing is decided yet. */
+    void begin() {
+        next = known;
+        unit = new Unit(this);
+    }
+
+    State state() {
+        return next.state();
+    }
+
+    Violations violations() {
+        return next.violations();
+    }
+
+    void write(State state) {
+        next = new Stored(next.version(), state, next.violations());
+    }
+
+    void write(Violations violations) {
+        next = new Stored(next.version(), next.state(), violations);
+    }
+
+    void remove() {
+        next = new Stored(next.version(), State.FRESH, Violations.NONE);
+    }
+
+    boolean isChanged() {
+        return next != known && !(known.isNone() && isToBeDeleted());
+    }
+
+    boolean isToBeDeleted() {
+        return next.state().isFresh() && next.violations().isNone();
+    }
+
+    Stored known() {
+        return known;
+    }
+
+    boolean isConfirmed() {
+        return isConfirmed;
+    }
+
+    /** Whether another process has probably changed the value. */
+    boolean isDoubtful() {
+        return isDoubtful;
+    }
+
+    /** The decided value, with a version of its own. */
+    Stored versioned(long version) {
+        next = new Stored(version, next.state(), next.violations());
+        return next;
+    }
+
+    /** The known value is the stored one. */
+    void confirm() {
+        isConfirmed = true;
+        isDoubtful = false;
+    }
+
+    /** The decided value is the stored one. */
+    void written() {
+        known = isToBeDeleted() ? Stored.NONE : next;
+        next = known;
+        confirm();
+    }
+
+    /** Another value is the stored one. */
+    void found(Stored stored) {
+        known = stored;
+        confirm();
+    }
+}

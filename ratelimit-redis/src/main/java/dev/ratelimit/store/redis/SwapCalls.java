@@ -1,0 +1,166 @@
+package dev.ratelimit.store.redis;
+
+import dev.ratelimit.store.redis.Unit.Outcome;
+import io.lettuce.core.RedisNoScriptException;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.IntegerOutput;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/** Sends the swaps of a round to all servers at once, waits for their answers, and tells each unit its outcome. */
+final class SwapCalls {
+
+    /** The keys are on their way to another server. The client follows, unless they are on both. */
+    private static final List<String> ON_THE_MOVE = List.of("MOVED ", "ASK ", "TRYAGAIN ");
+
+    private final RedisServers servers;
+    private final RememberedValues remembered;
+    private final ServerClocks clocks;
+    private final RedisOptions options;
+
+    SwapCalls(RedisServers servers, RememberedValues remembered, ServerClocks clocks, RedisOptions options) {
+        this.servers = servers;
+        this.remembered = remembered;
+        this.clocks = clocks;
+        this.options = options;
+    }
+
+    /** A swap on its way. */
+    private record Sent(
+            Swap swap,
+            String node,
+            AsyncCommand<byte[], byte[], SwapReply> command,
+            @Nullable AsyncCommand<byte[], byte[], Long> acknowledgement) {}
+
+    /**
+     * @param moment which the values were decided for, in microseconds
+     * @param isScriptKnown whether the servers have the script, as far as is known
+     * @param deadlineNanos when to give up
+     * @return whether they have
+     */
+    boolean run(List<Swap> swaps, long moment, boolean isScriptKnown, long deadlineNanos) {
+        List<Sent> sent = new ArrayList<>(swaps.size());
+        for (Swap swap : swaps) {
+            sent.add(send(swap, moment, isScriptKnown, deadlineNanos));
+        }
+        boolean known = true;
+        for (Sent one : sent) {
+            try {
+                SwapReply reply = await(one.command, deadlineNanos);
+                clocks.told(one.node, reply.time());
+                told(one.swap, reply);
+                requireAcknowledged(one, deadlineNanos);
+            } catch (RedisNoScriptException e) {
+                known = false;
+                one.swap.units().forEach(unit -> unit.end(Outcome.REFUSED));
+            } catch (Exception e) {
+                failed(one.swap, e);
+            }
+        }
+        return known;
+    }
+
+    private Sent send(Swap swap, long moment, boolean isScriptKnown, long deadlineNanos) {
+        AsyncCommand<byte[], byte[], SwapReply> command = swap.command(moment, options.clock() != null, isScriptKnown);
+        String node = servers.node(swap.slot());
+        if (options.acknowledge() == Acknowledge.MASTER || !swap.isWriting()) {
+            servers.send(swap.slot(), List.of(command));
+            return new Sent(swap, node, command, null);
+        }
+        long millis = Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime()));
+        AsyncCommand<byte[], byte[], Long> acknowledgement = new AsyncCommand<>(new Command<>(
+                CommandType.WAIT,
+                new IntegerOutput<>(ByteArrayCodec.INSTANCE),
+                new CommandArgs<>(ByteArrayCodec.INSTANCE).add(1).add(millis)));
+        servers.sendTogether(swap.slot(), List.of(command, acknowledgement));
+        return new Sent(swap, node, command, acknowledgement);
+    }
+
+    private void told(Swap swap, SwapReply reply) {
+        if (reply.isRefused()) {
+            swap.units().forEach(unit -> unit.end(Outcome.REFUSED));
+            return;
+        }
+        int key = 0;
+        for (Unit unit : swap.units()) {
+            told(unit, reply, key);
+            key += unit.rows().size();
+        }
+    }
+
+    private void told(Unit unit, SwapReply reply, int firstKey) {
+        boolean unchanged = true;
+        for (int i = 0; i < unit.rows().size(); i++) {
+            unchanged &= reply.found(firstKey + i) == null;
+        }
+        boolean written = unchanged && Swap.isWritten(unit);
+        boolean decided = unchanged && (written || !unit.isChanged());
+        for (int i = 0; i < unit.rows().size(); i++) {
+            Row row = unit.rows().get(i);
+            byte[] found = reply.found(firstKey + i);
+            if (found != null) {
+                row.found(StoredCodec.decode(found));
+                remembered.lost(row.key, row.known());
+            } else if (written && row.isChanged()) {
+                row.written();
+                remembered.won(row.key, row.known());
+            } else {
+                row.confirm();
+            }
+        }
+        unit.end(decided ? Outcome.DONE : unchanged ? Outcome.READ : Outcome.LOST);
+    }
+
+    private static void requireAcknowledged(Sent one, long deadlineNanos) throws Exception {
+        if (one.acknowledgement != null && await(one.acknowledgement, deadlineNanos) < 1) {
+            throw new TimeoutException("no replica has acknowledged the decision in time");
+        }
+    }
+
+    private void failed(Swap swap, Exception e) {
+        String message = String.valueOf(e.getMessage());
+        boolean isMoving = ON_THE_MOVE.stream().anyMatch(message::startsWith);
+        if (isMoving) {
+            servers.refresh();
+        }
+        for (Unit unit : swap.units()) {
+            if (isMoving) {
+                unit.end(Outcome.LOST);
+            } else {
+                unit.fail(e);
+            }
+        }
+    }
+
+    /** Waits until the deadline, also if it is interrupted. */
+    private static <T> T await(Future<T> command, long deadlineNanos) throws Exception {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return command.get(Math.max(0, deadlineNanos - System.nanoTime()), TimeUnit.NANOSECONDS);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                } catch (ExecutionException e) {
+                    throw e.getCause() instanceof Exception cause ? cause : e;
+                } catch (TimeoutException e) {
+                    command.cancel(true);
+                    throw new TimeoutException("no answer in time");
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

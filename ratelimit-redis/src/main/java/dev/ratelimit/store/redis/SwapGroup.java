@@ -1,0 +1,272 @@
+package dev.ratelimit.store.redis;
+
+import dev.ratelimit.algorithm.State;
+import dev.ratelimit.algorithm.Verdict;
+import dev.ratelimit.algorithm.Violations;
+import dev.ratelimit.store.Answer;
+import dev.ratelimit.store.GroupArithmetic;
+import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.Operation.Demand;
+import dev.ratelimit.store.Operation.Kind;
+import dev.ratelimit.store.StateKey;
+import dev.ratelimit.store.redis.Unit.Outcome;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One call of the store. It decides in rounds:
+ *
+ * <ol>
+ *   <li>All operations are decided here, on the values as far as they are known, for the time that the servers probably have.
+ *   <li>The new values are sent to the servers, which write those whose old ones are as they were known, and say what the
+ *       others are.
+ *   <li>Operations on those others are decided again, in the next round. From the second lost round on, it waits a little before.
+ * </ol>
+ *
+ * Values that other processes have changed lately are read before they are decided. Not thread-safe.
+ */
+final class SwapGroup implements GroupArithmetic.Rows {
+
+    /** The first wait is at most twice as long. */
+    private static final long FIRST_WAIT_NANOS = 100_000;
+
+    private static final long LONGEST_WAIT_NANOS = 10_000_000;
+
+    private final Map<StateKey, Row> rows = new HashMap<>();
+    private final List<List<Task>> byOperation = new ArrayList<>();
+    private final List<Operation> group;
+    private final SwapCalls calls;
+
+    /**
+     * @param row makes the row of a key
+     */
+    SwapGroup(List<Operation> group, SwapCalls calls, RowMaker row) {
+        this.group = group;
+        this.calls = calls;
+        for (Operation operation : group) {
+            byOperation.add(tasks(operation, row));
+        }
+    }
+
+    /** Makes the row of a key. */
+    interface RowMaker {
+        Row row(StateKey key);
+    }
+
+    /** Only a decision depends on all of its demands; the others may be done one by one. */
+    private List<Task> tasks(Operation operation, RowMaker maker) {
+        List<Row> its = new ArrayList<>(operation.demands().size());
+        for (Demand demand : operation.demands()) {
+            its.add(rows.computeIfAbsent(demand.key(), maker::row));
+        }
+        if (operation.kind() == Kind.DECIDE || its.size() == 1) {
+            return List.of(new Task(operation, its));
+        }
+        List<Task> parts = new ArrayList<>(its.size());
+        for (int i = 0; i < its.size(); i++) {
+            Operation part =
+                    new Operation(operation.kind(), List.of(operation.demands().get(i)));
+            parts.add(new Task(part, List.of(its.get(i))));
+        }
+        return parts;
+    }
+
+    /**
+     * @param clock the time for rows, in microseconds
+     * @param deadlineNanos when to give up
+     */
+    void decide(ToLongFunction<Iterable<Row>> clock, long deadlineNanos) {
+        List<Task> open = new ArrayList<>();
+        byOperation.forEach(open::addAll);
+        boolean isScriptKnown = true;
+        int lost = 0;
+        while (!open.isEmpty()) {
+            if (lost > 1) {
+                backOff(lost, deadlineNanos);
+            }
+            long now = decideHere(open, clock);
+            List<Swap> swaps = swaps(open);
+            isScriptKnown = calls.run(swaps, now, isScriptKnown, deadlineNanos);
+            lost += isAnyLost(swaps) ? 1 : 0;
+            List<Task> again = new ArrayList<>();
+            for (Task task : open) {
+                if (!task.isDone(knownValues, now)) {
+                    again.add(task);
+                }
+            }
+            open = again;
+            if (!open.isEmpty() && System.nanoTime() - deadlineNanos >= 0) {
+                TimeoutException late =
+                        new TimeoutException("other processes changed the same subjects " + lost + " times meanwhile");
+                open.forEach(task -> task.fail(late));
+                return;
+            }
+        }
+    }
+
+    private long decideHere(List<Task> open, ToLongFunction<Iterable<Row>> clock) {
+        for (Task task : open) {
+            task.rows().forEach(Row::begin);
+        }
+        long now = clock.applyAsLong(rows.values());
+        GroupArithmetic arithmetic = new GroupArithmetic(this, now);
+        for (Task task : open) {
+            task.giveBack(arithmetic);
+        }
+        for (Task task : open) {
+            task.decide(arithmetic);
+            task.joinUnits();
+        }
+        return now;
+    }
+
+    /** One for each slot, or several if there are many rows. */
+    private static List<Swap> swaps(List<Task> open) {
+        Map<Integer, Swap> bySlot = new LinkedHashMap<>();
+        List<Swap> swaps = new ArrayList<>();
+        for (Task task : open) {
+            for (Row row : task.rows()) {
+                Unit unit = row.unit;
+                if (unit.outcome() == Outcome.KNOWN && unit.needsServer()) {
+                    Swap swap = bySlot.get(unit.slot());
+                    if (swap == null || swap.isFull()) {
+                        swap = new Swap(unit.slot());
+                        bySlot.put(unit.slot(), swap);
+                        swaps.add(swap);
+                    }
+                    swap.add(unit);
+                    unit.end(Outcome.REFUSED); // until the server has answered
+                }
+            }
+        }
+        return swaps;
+    }
+
+    private static boolean isAnyLost(List<Swap> swaps) {
+        for (Swap swap : swaps) {
+            for (Unit unit : swap.units()) {
+                if (unit.outcome() == Outcome.LOST) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    private static void backOff(int lost, long deadlineNanos) {
+        long most = Math.min(LONGEST_WAIT_NANOS, FIRST_WAIT_NANOS << Math.min(10, lost - 1));
+        long wait = ThreadLocalRandom.current().nextLong(most);
+        long end = Math.min(System.nanoTime() + wait, deadlineNanos);
+        for (long left = wait; left > 0; left = end - System.nanoTime()) {
+            LockSupport.parkNanos(left);
+            if (Thread.currentThread().isInterrupted()) {
+                return; // the wait only makes it more likely to win
+            }
+        }
+    }
+
+    /** The tasks that failed. */
+    List<Task> failed() {
+        return byOperation.stream()
+                .flatMap(List::stream)
+                .filter(task -> task.failure() != null)
+                .toList();
+    }
+
+    /** All tasks, to see what they still owe. */
+    List<Demand> owed() {
+        return byOperation.stream()
+                .flatMap(List::stream)
+                .flatMap(task -> task.owed().stream())
+                .toList();
+    }
+
+    /** In the order of the group, {@code null} where an operation was not decided. */
+    List<@Nullable Answer> answers() {
+        List<@Nullable Answer> answers = new ArrayList<>(group.size());
+        for (List<Task> tasks : byOperation) {
+            answers.add(answer(tasks));
+        }
+        return answers;
+    }
+
+    private static @Nullable Answer answer(List<Task> tasks) {
+        List<Verdict> verdicts = new ArrayList<>(tasks.size());
+        for (Task task : tasks) {
+            if (task.failure() != null) {
+                return null;
+            }
+            verdicts.addAll(task.answer().verdicts());
+        }
+        return tasks.size() == 1
+                ? tasks.get(0).answer()
+                : new Answer(tasks.get(tasks.size() - 1).answer().now(), verdicts);
+    }
+
+    private Row row(StateKey key) {
+        return Objects.requireNonNull(rows.get(key));
+    }
+
+    @Override
+    public State state(StateKey key) {
+        return row(key).state();
+    }
+
+    @Override
+    public void write(StateKey key, State state) {
+        row(key).write(state);
+    }
+
+    @Override
+    public Violations violations(StateKey key) {
+        return row(key).violations();
+    }
+
+    @Override
+    public void write(StateKey key, Violations violations) {
+        row(key).write(violations);
+    }
+
+    @Override
+    public void remove(StateKey key) {
+        row(key).remove();
+    }
+
+    /** The values as the servers said them, to look at. */
+    private final GroupArithmetic.Rows knownValues = new GroupArithmetic.Rows() {
+
+        @Override
+        public State state(StateKey key) {
+            return row(key).known().state();
+        }
+
+        @Override
+        public Violations violations(StateKey key) {
+            return row(key).known().violations();
+        }
+
+        @Override
+        public void write(StateKey key, State state) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void write(StateKey key, Violations violations) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void remove(StateKey key) {
+            throw new UnsupportedOperationException();
+        }
+    };
+}

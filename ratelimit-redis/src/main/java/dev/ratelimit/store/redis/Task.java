@@ -1,0 +1,150 @@
+package dev.ratelimit.store.redis;
+
+import dev.ratelimit.algorithm.Charge;
+import dev.ratelimit.algorithm.Verdict;
+import dev.ratelimit.store.Answer;
+import dev.ratelimit.store.GroupArithmetic;
+import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.Operation.Demand;
+import dev.ratelimit.store.Operation.Kind;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An operation on its way through the rounds of a call. If its rows are in several slots, one of them may be written and another one
+ * lost. Then the charge that was written is given back, and the operation is decided again, in the next round.
+ */
+final class Task {
+
+    private final Operation operation;
+    private final List<Row> rows;
+    private final boolean isInOneSlot;
+    private @Nullable Answer answer;
+    private @Nullable Throwable failure;
+
+    /** For each row the charge that it bears, to be given back before the operation is decided again. */
+    private final @Nullable Charge[] charges;
+
+    /**
+     * @param rows one for each demand
+     */
+    Task(Operation operation, List<Row> rows) {
+        this.operation = operation;
+        this.rows = rows;
+        this.isInOneSlot = rows.stream().allMatch(row -> row.slot == rows.get(0).slot);
+        this.charges = new @Nullable Charge[rows.size()];
+    }
+
+    List<Row> rows() {
+        return rows;
+    }
+
+    Answer answer() {
+        return Objects.requireNonNull(answer);
+    }
+
+    @Nullable
+    Throwable failure() {
+        return failure;
+    }
+
+    void fail(Throwable cause) {
+        this.failure = cause;
+    }
+
+    /** Gives back what a round before has charged. */
+    void giveBack(GroupArithmetic arithmetic) {
+        if (!isInOneSlot) {
+            for (Demand owed : owed()) {
+                arithmetic.decide(new Operation(Kind.SETTLE, List.of(owed)));
+            }
+        }
+    }
+
+    /** The settlements that give back the charges that it bears. */
+    List<Demand> owed() {
+        List<Demand> owed = new ArrayList<>();
+        for (int i = 0; i < charges.length; i++) {
+            Charge charge = charges[i];
+            if (charge != null) {
+                Demand demand = operation.demands().get(i);
+                owed.add(new Demand(demand.subject(), demand.limit(), 0, charge.withInterval()));
+            }
+        }
+        return owed;
+    }
+
+    void decide(GroupArithmetic arithmetic) {
+        answer = arithmetic.decide(operation);
+    }
+
+    /** Rows of one slot are written together. */
+    void joinUnits() {
+        for (int i = 1; i < rows.size(); i++) {
+            for (int j = 0; j < i; j++) {
+                if (rows.get(j).slot == rows.get(i).slot) {
+                    rows.get(j).unit.join(rows.get(i).unit);
+                    break;
+                }
+            }
+        }
+    }
+
+    /**
+     * Looks at the outcome of a round.
+     *
+     * @param known the values that the servers have said
+     * @param now the moment of the round
+     * @return whether the task is done, decided or failed; else it must be decided again
+     */
+    boolean isDone(GroupArithmetic.Rows known, long now) {
+        boolean decided = true;
+        for (Row row : rows) {
+            decided &= row.unit.isDecided();
+            if (row.unit.failure() != null) {
+                failure = row.unit.failure();
+            }
+        }
+        if (!isInOneSlot) {
+            note(decided && failure == null);
+        }
+        return failure != null || decided || (!isInOneSlot && isDeniedAnyway(known, now));
+    }
+
+    /** Notes which rows bear a charge of this task, unless all do. */
+    private void note(boolean complete) {
+        boolean allowed = operation.kind() == Kind.DECIDE && answer().allowed();
+        for (int i = 0; i < rows.size(); i++) {
+            if (rows.get(i).unit.isDecided()) {
+                charges[i] = allowed && !complete ? answer().verdicts().get(i).charge() : null;
+            }
+        }
+    }
+
+    /** One of the limits has no room, whatever the lost ones say. Their verdicts are taken from the values that were found. */
+    private boolean isDeniedAnyway(GroupArithmetic.Rows known, long now) {
+        boolean denied = false;
+        for (int i = 0; i < rows.size(); i++) {
+            denied |=
+                    rows.get(i).unit.isDecided() && !answer().verdicts().get(i).allowed();
+        }
+        if (!denied) {
+            return false;
+        }
+        List<Verdict> verdicts = new ArrayList<>();
+        for (int i = 0; i < rows.size(); i++) {
+            Row row = rows.get(i);
+            if (row.unit.isDecided()) {
+                verdicts.add(answer().verdicts().get(i));
+            } else {
+                Operation peek =
+                        new Operation(Kind.PEEK, List.of(operation.demands().get(i)));
+                verdicts.add(new GroupArithmetic(known, now).decide(peek).first());
+            }
+        }
+        answer = new Answer(answer().now(), verdicts);
+        return true;
+    }
+}

@@ -1,0 +1,103 @@
+package dev.ratelimit.store.redis;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Rows of one slot that are written together, or not at all: an operation has demands on several of them. Not thread-safe. */
+final class Unit {
+
+    /** How far the unit came in this round. */
+    enum Outcome {
+        /** It was neither sent nor needs to be: nothing changes, and the server has said so. */
+        KNOWN,
+        /** All rows were as they were known, and what was decided is written. */
+        DONE,
+        /** The rows were only read, to be decided again. */
+        READ,
+        /** Another process had changed a row: nothing was written. */
+        LOST,
+        /** The server has refused the command as a whole: nothing was written. */
+        REFUSED,
+        /** It is not known whether it was written. */
+        FAILED
+    }
+
+    private final List<Row> rows = new ArrayList<>(1);
+    private Outcome outcome = Outcome.KNOWN;
+    private @Nullable Throwable failure;
+
+    Unit(Row row) {
+        rows.add(row);
+    }
+
+    List<Row> rows() {
+        return rows;
+    }
+
+    int slot() {
+        return rows.get(0).slot;
+    }
+
+    /** Takes over the rows of the other one. */
+    void join(Unit other) {
+        if (other != this) {
+            for (Row row : other.rows) {
+                row.unit = this;
+                rows.add(row);
+            }
+        }
+    }
+
+    boolean isChanged() {
+        for (Row row : rows) {
+            if (row.isChanged()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether the decision needs the server: to write, or to learn whether the rows are still as they are known. */
+    boolean needsServer() {
+        for (Row row : rows) {
+            if (row.isChanged() || !row.isConfirmed()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether a swap would probably be lost. */
+    boolean isDoubtful() {
+        for (Row row : rows) {
+            if (row.isDoubtful()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    void end(Outcome how) {
+        this.outcome = how;
+    }
+
+    void fail(Throwable cause) {
+        this.outcome = Outcome.FAILED;
+        this.failure = cause;
+    }
+
+    Outcome outcome() {
+        return outcome;
+    }
+
+    /** Whether the decisions on its rows hold. */
+    boolean isDecided() {
+        return outcome == Outcome.DONE || outcome == Outcome.KNOWN;
+    }
+
+    @Nullable
+    Throwable failure() {
+        return failure;
+    }
+}

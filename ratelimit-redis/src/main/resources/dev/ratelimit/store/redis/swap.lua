@@ -1,0 +1,60 @@
+-- Swaps values: writes those of a unit if all of its keys still have the versions that the caller knows.
+-- It only compares and writes. What to write was decided before.
+--
+-- KEYS     the keys, unit after unit
+-- ARGV[1]  the moment that the values were decided for, in microseconds; empty if it need not be checked
+-- ARGV[2]  one character for each key: 1 if a unit begins with it, 0 if it belongs to the unit of the key before
+-- then for each key: the version that the caller knows, empty for no value; the new value, which begins with its version;
+--                    when it expires, in milliseconds since the epoch, empty for never.
+--                    No new value: the key is only checked. No new value and an expiry of 0: the key is deleted.
+--
+-- Returns the time of the server, in microseconds; then for each key 1 if its version was the known one, else its value, which
+-- is empty if there is none. A unit was written if all of its keys returned 1. If the moment is not of the last second,
+-- nothing is written, and only the time is returned.
+
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local reply = {now}
+if ARGV[1] ~= '' then
+    local moment = tonumber(ARGV[1])
+    if moment > now or now - moment > 1000000 then
+        return reply
+    end
+end
+
+local starts = ARGV[2]
+local first = 1
+while first <= #KEYS do
+    local last = first
+    while last < #KEYS and string.byte(starts, last + 1) == 48 do
+        last = last + 1
+    end
+    local unchanged = true
+    for i = first, last do
+        local version = redis.call('GETRANGE', KEYS[i], 0, 7)
+        local new = ARGV[3 * i + 1]
+        -- The new version is there already if the same command was sent twice.
+        if version == ARGV[3 * i] or (#new > 0 and version == string.sub(new, 1, 8)) then
+            reply[i + 1] = 1
+        else
+            unchanged = false
+            reply[i + 1] = redis.call('GET', KEYS[i]) or ''
+        end
+    end
+    if unchanged then
+        for i = first, last do
+            local new, expiry = ARGV[3 * i + 1], ARGV[3 * i + 2]
+            if #new == 0 then
+                if expiry == '0' then
+                    redis.call('DEL', KEYS[i])
+                end
+            elseif expiry == '' then
+                redis.call('SET', KEYS[i], new)
+            else
+                redis.call('SET', KEYS[i], new, 'PXAT', expiry)
+            end
+        end
+    end
+    first = last + 1
+end
+return reply

@@ -1,0 +1,61 @@
+package dev.ratelimit.store.redis;
+
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
+import io.lettuce.core.cluster.RedisClusterClient;
+import java.time.Duration;
+
+/** Servers that tests share: they are started when first needed, and end with the tests. */
+final class TestRedis {
+
+    private static RedisProcess single;
+    private static RedisProcessCluster cluster;
+
+    private TestRedis() {}
+
+    static synchronized RedisProcess single() {
+        if (single == null) {
+            single = RedisProcess.start();
+        }
+        return single;
+    }
+
+    /** Three masters without replicas. */
+    static synchronized RedisProcessCluster cluster() throws Exception {
+        if (cluster == null) {
+            cluster = RedisProcessCluster.start(3, 0);
+        }
+        return cluster;
+    }
+
+    /** A client that behaves as that of the starter does. */
+    static RedisClient client(RedisProcess server) {
+        RedisClient client = RedisClient.create(server.uri());
+        client.setOptions(ClientOptions.builder()
+                .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+                .replayFilter(command -> true)
+                .build());
+        return client;
+    }
+
+    static RedisClusterClient client(RedisProcessCluster servers) {
+        RedisClusterClient client = RedisClusterClient.create(servers.uris());
+        ClusterClientOptions.Builder options = ClusterClientOptions.builder()
+                .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+                .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
+                        .enableAllAdaptiveRefreshTriggers()
+                        .adaptiveRefreshTriggersTimeout(Duration.ofMillis(200))
+                        .enablePeriodicRefresh(Duration.ofSeconds(2))
+                        .build());
+        options.replayFilter(command -> true);
+        client.setOptions(options.build());
+        return client;
+    }
+
+    static void shutdown(AbstractRedisClient client) {
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+    }
+}
