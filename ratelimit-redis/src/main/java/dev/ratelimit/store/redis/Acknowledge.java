@@ -1,6 +1,6 @@
 package dev.ratelimit.store.redis;
 
-/** Who must have a decision before it is answered. */
+/** The servers that must have a decision before it is answered. */
 public enum Acknowledge {
     /** The master. A failover may lose what it had not sent to its replicas. */
     MASTER,

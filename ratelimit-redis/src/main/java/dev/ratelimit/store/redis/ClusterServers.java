@@ -58,7 +58,7 @@ final class ClusterServers implements RedisServers {
 
     @Override
     public void sendTogether(int slot, List<AsyncCommand<byte[], byte[], ?>> commands) {
-        connection.getConnectionAsync(node(slot)).whenComplete((node, failure) -> {
+        var unused = connection.getConnectionAsync(node(slot)).whenComplete((node, failure) -> {
             if (node != null) {
                 node.dispatch(commands);
             } else {
@@ -70,7 +70,7 @@ final class ClusterServers implements RedisServers {
     @Override
     public void refresh() {
         if (refreshing.compareAndSet(false, true)) {
-            client.refreshPartitionsAsync().whenComplete((done, failure) -> refreshing.set(false));
+            var unused = client.refreshPartitionsAsync().whenComplete((done, failure) -> refreshing.set(false));
         }
     }
 

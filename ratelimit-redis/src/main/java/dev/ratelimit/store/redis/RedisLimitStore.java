@@ -10,8 +10,10 @@ import dev.ratelimit.store.StateKey;
 import dev.ratelimit.support.Micros;
 import io.lettuce.core.AbstractRedisClient;
 import java.time.InstantSource;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -69,8 +71,13 @@ public final class RedisLimitStore implements LimitStore {
 
     private LimitStoreException failed(SwapGroup swaps, List<@Nullable Answer> answers) {
         refunds.giveBack(swaps.owed());
-        Throwable cause = Objects.requireNonNull(swaps.failed().get(0).failure());
-        return new LimitStoreException("Redis failed: " + cause.getMessage(), answers, cause);
+        List<Task> failed = swaps.failed();
+        Set<Integer> parts = new HashSet<>();
+        for (Task task : failed) {
+            task.failedSlots().forEach(slot -> parts.add(servers.part(slot)));
+        }
+        Throwable cause = Objects.requireNonNull(failed.get(0).failure());
+        return new LimitStoreException("Redis failed: " + cause.getMessage(), answers, parts, cause);
     }
 
     private Row row(StateKey key) {
@@ -99,6 +106,17 @@ public final class RedisLimitStore implements LimitStore {
     /** After which each decision learns its values from the server. */
     void forgetValues() {
         remembered.clear();
+    }
+
+    /** The server that has the key. */
+    @Override
+    public int part(StateKey key) {
+        return servers.part(servers.slot(keys.of(key)));
+    }
+
+    @Override
+    public boolean isContended(StateKey key) {
+        return remembered.isContended(key);
     }
 
     @Override

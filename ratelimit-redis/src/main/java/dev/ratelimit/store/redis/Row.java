@@ -17,6 +17,7 @@ final class Row {
 
     private Stored known;
     private Stored next;
+    private boolean isDecidedAnew;
 
     /** Whether the server has said during this call that the known value is the stored one. */
     private boolean isConfirmed;
@@ -35,6 +36,7 @@ final class Row {
     /** Begins a round: nothing is decided yet. */
     void begin() {
         next = known;
+        isDecidedAnew = false;
         unit = new Unit(this);
     }
 
@@ -48,18 +50,21 @@ final class Row {
 
     void write(State state) {
         next = new Stored(next.version(), state, next.violations());
+        isDecidedAnew = true;
     }
 
     void write(Violations violations) {
         next = new Stored(next.version(), next.state(), violations);
+        isDecidedAnew = true;
     }
 
     void remove() {
         next = new Stored(next.version(), State.FRESH, Violations.NONE);
+        isDecidedAnew = true;
     }
 
     boolean isChanged() {
-        return next != known && !(known.isNone() && isToBeDeleted());
+        return isDecidedAnew && !(known.isNone() && isToBeDeleted());
     }
 
     boolean isToBeDeleted() {
@@ -95,6 +100,7 @@ final class Row {
     void written() {
         known = isToBeDeleted() ? Stored.NONE : next;
         next = known;
+        isDecidedAnew = false;
         confirm();
     }
 

@@ -126,7 +126,7 @@ final class StoredCodec {
     private static void put(ByteBuffer out, long number) {
         long rest = number;
         while ((rest & ~0x7fL) != 0) {
-            out.put((byte) (rest & 0x7f | 0x80));
+            out.put((byte) ((rest & 0x7f) | 0x80));
             rest >>>= 7;
         }
         out.put((byte) rest);

@@ -39,7 +39,7 @@ final class Swap {
         isWriting |= isWritten(unit);
     }
 
-    /** What is doubtful is read first. */
+    /** Doubtful rows are read first. */
     static boolean isWritten(Unit unit) {
         return unit.isChanged() && !unit.isDoubtful();
     }

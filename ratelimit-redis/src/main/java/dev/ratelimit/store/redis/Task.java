@@ -50,6 +50,19 @@ final class Task {
         return failure;
     }
 
+    /** The slots that failed; all of its slots if it has only come too late. */
+    List<Integer> failedSlots() {
+        List<Integer> failed = new ArrayList<>();
+        List<Integer> all = new ArrayList<>();
+        for (Row row : rows) {
+            all.add(row.slot);
+            if (row.unit.failure() != null) {
+                failed.add(row.slot);
+            }
+        }
+        return failed.isEmpty() ? all : failed;
+    }
+
     void fail(Throwable cause) {
         this.failure = cause;
     }
