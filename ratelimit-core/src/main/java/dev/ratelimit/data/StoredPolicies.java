@@ -17,14 +17,12 @@ import dev.ratelimit.caller.Accounts;
 import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.caller.ApiKeys;
 import dev.ratelimit.data.table.ChangeRow;
-import dev.ratelimit.data.table.PenaltyRow;
 import dev.ratelimit.policy.LiveLimits;
 import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.setting.InvalidSettingException;
 import dev.ratelimit.support.Listeners;
 import dev.ratelimit.support.LogText;
-import dev.ratelimit.support.Micros;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -82,7 +80,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     }
 
     private final PolicyDatabase database;
-    private final @Nullable PolicyDatabase counting;
+    private final StoredCounts counts;
     private final PolicyConfiguration configuration;
     private final Options options;
     private final Listeners<ChangeListener> listeners;
@@ -131,7 +129,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
             Options options,
             boolean atOnce) {
         this.database = database;
-        this.counting = counting;
+        this.counts = new StoredCounts(counting, options.clock());
         this.configuration = configuration;
         this.options = options;
         this.listeners = new Listeners<>(options.listeners());
@@ -346,32 +344,22 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
 
     @Override
     public boolean listsCounts() {
-        return counting != null;
-    }
-
-    private PolicyDatabase counting() {
-        if (counting == null) {
-            throw new IllegalStateException(SubjectAdmin.NOT_LISTED);
-        }
-        return counting;
+        return counts.areListed();
     }
 
     @Override
     public List<PenaltyAdmin.Penalty> penalties(int most) {
-        long now = Micros.of(now());
-        return counting().penalties().findEndingAfter(now, most).stream()
-                .map(PenaltyRow::penalty)
-                .toList();
+        return counts.penalties(most);
     }
 
     @Override
     public List<String> subjects(String prefix, int most) {
-        return counting().states().findSubjects(prefix, most);
+        return counts.subjects(prefix, most);
     }
 
     @Override
     public List<SubjectAdmin.StoredState> states(Subject subject, int most) {
-        return counting == null ? List.of() : counting.states().find(subject.text(), Micros.of(now()), most);
+        return counts.states(subject, most);
     }
 
     @Override
@@ -381,13 +369,12 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
 
     @Override
     public Map<String, Long> activePenalties() {
-        return counting == null ? Map.of() : counting.penalties().countEndingAfter(Micros.of(now()));
+        return counts.activePenalties();
     }
 
     @Override
     public boolean notePenalty(Subject subject, String limit, String metadata) {
-        PolicyDatabase tables = counting();
-        return tables.inTransaction(() -> tables.penalties().note(subject.text(), limit, metadata));
+        return counts.notePenalty(subject, limit, metadata);
     }
 
     @Override
