@@ -21,6 +21,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,6 +30,7 @@ import org.w3c.dom.Element;
 
 /** The modules that applications depend on: the BOM, their POMs and their packages. */
 class PublishedModulesTest {
+    private static final int MOST_TYPES = 22;
 
     @Test
     void bomListsEveryPublishedModule() {
@@ -79,6 +81,23 @@ class PublishedModulesTest {
                 .isNotEmpty()
                 .allSatisfy(
                         (name, in) -> assertThat(in).as("modules with " + name).hasSize(1));
+    }
+
+    /** Newcomers find their way in a package of up to about twenty types. */
+    @Test
+    void noPackageIsTooLarge() {
+        Map<String, Integer> types = new TreeMap<>();
+        for (String module : modulesWithCode()) {
+            Path sources = ROOT.resolve(module).resolve("src/main/java");
+            files(sources).stream()
+                    .filter(file -> file.toString().endsWith(".java") && !file.endsWith("package-info.java"))
+                    .forEach(file -> types.merge(module + "/" + sources.relativize(file.getParent()), 1, Integer::sum));
+        }
+        assertThat(types)
+                .isNotEmpty()
+                .allSatisfy((name, count) -> assertThat(count)
+                        .as("types in " + name + "; split the package")
+                        .isLessThanOrEqualTo(MOST_TYPES));
     }
 
     /** Javadoc and the comparison with the last release leave these out. */
