@@ -12,15 +12,23 @@ import org.jspecify.annotations.Nullable;
 public record EngineStatus(Store store, Queue queue, Calls calls, Cache denials, Cache leases) {
 
     /**
-     * The store, as far as requests have found out.
+     * The store, as far as requests have found out. It may have several {@linkplain
+     * dev.ratelimit.store.LimitStore#part parts}, such as shards, that fail by themselves.
      *
-     * @param available whether it decides; otherwise the failure policy of each request does
-     * @param circuit whether requests ask it
+     * @param available whether all its parts decide; otherwise the failure policy of each request does that needs the others
+     * @param circuit whether requests ask it: open if that of any part is
      * @param reason why it is unavailable, or {@code null}
      * @param unavailableFor for how long; zero if it is available
+     * @param parts how many parts requests have met; one if the store has no parts
+     * @param openParts the number of parts whose circuit is not closed
      */
     public record Store(
-            boolean available, Circuit circuit, @Nullable String reason, Duration unavailableFor) {}
+            boolean available,
+            Circuit circuit,
+            @Nullable String reason,
+            Duration unavailableFor,
+            int parts,
+            int openParts) {}
 
     /** Whether requests ask the store. */
     public enum Circuit {
@@ -33,7 +41,7 @@ public record EngineStatus(Store store, Queue queue, Calls calls, Cache denials,
     }
 
     /**
-     * Requests that wait for the store.
+     * Requests that wait for the store, in all its queues: one for each part, and one for requests that need several parts.
      *
      * @param waiting how many wait for their group
      * @param capacity how many may wait; more are {@linkplain dev.ratelimit.Outcome#OVERLOADED rejected or let through}

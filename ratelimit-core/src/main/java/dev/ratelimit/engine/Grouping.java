@@ -5,7 +5,8 @@ import dev.ratelimit.setting.InvalidSettingException;
 import java.time.Duration;
 
 /**
- * How requests are combined into groups.
+ * How requests are combined into groups. All of it holds for each {@linkplain dev.ratelimit.store.LimitStore#part part of the
+ * store}.
  *
  * @param groupsInFlight how many groups may be at the store at the same moment, no two of them with a subject on the same limit
  * @param maxGroupSize how many requests a group holds at most

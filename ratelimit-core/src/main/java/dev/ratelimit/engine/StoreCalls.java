@@ -6,8 +6,8 @@ import dev.ratelimit.Window;
 import dev.ratelimit.algorithm.Algorithms;
 import dev.ratelimit.engine.EngineStatus.Circuit;
 import dev.ratelimit.engine.local.LocalDecisions;
-import dev.ratelimit.engine.queue.Breaker;
 import dev.ratelimit.engine.queue.GroupQueue;
+import dev.ratelimit.engine.queue.GroupQueues;
 import dev.ratelimit.engine.queue.Pending;
 import dev.ratelimit.engine.queue.UndecidedException;
 import dev.ratelimit.store.Answer;
@@ -19,6 +19,7 @@ import dev.ratelimit.support.DaemonThreads;
 import dev.ratelimit.support.Listeners;
 import dev.ratelimit.support.LogText;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -31,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Asks the store within a deadline: through the breaker, and in groups. */
+/** Asks the store within a deadline: through the breaker of the part that is asked, and in groups. */
 final class StoreCalls {
 
     private static final Demand PROBE = new Demand(
@@ -43,8 +44,7 @@ final class StoreCalls {
 
     private static final Logger log = LoggerFactory.getLogger(StoreCalls.class);
 
-    private final GroupQueue queue;
-    private final Breaker breaker;
+    private final StoreParts parts;
     private final StoreHealth health;
     private final Grouping grouping;
     private final ThreadPoolExecutor workers;
@@ -61,7 +61,6 @@ final class StoreCalls {
     StoreCalls(LimitStore store, Grouping grouping, LocalDecisions local, Listeners<StoreListener> listeners) {
         this.grouping = grouping;
         this.health = new StoreHealth(System::nanoTime, listeners);
-        this.breaker = new Breaker(Breaker.INTERVAL, grouping.deadline());
         // No more than one works for each group; but one that has just left may still be on its way back.
         this.workers = new ThreadPoolExecutor(
                 0,
@@ -70,41 +69,92 @@ final class StoreCalls {
                 TimeUnit.SECONDS,
                 new SynchronousQueue<>(),
                 DaemonThreads.numbered("ratelimit-group-"));
-        this.queue = new GroupQueue(store, grouping.forQueue(), workers, breaker, local, GroupQueue.STUCK_AFTER);
+        this.parts = new StoreParts(
+                store, new GroupQueues(store, grouping.forQueue(), workers, local), health, grouping.deadline());
     }
 
-    /** Whether the store has failed and is left alone for now. */
-    boolean isStoreDown() {
-        return breaker.isOpen();
+    /** Whether some part of the store has failed, and is left alone for now. */
+    boolean isAnyPartDown() {
+        for (StorePart part : parts.all()) {
+            if (part.breaker.isOpen()) {
+                return true;
+            }
+        }
+        return false;
     }
 
-    /** Asks for a count that nobody has, so that the state of the store is known. */
+    /** Whether a part of the store that one of the demands needs has failed, and is left alone for now. */
+    boolean isStoreDown(List<Demand> demands) {
+        for (Demand demand : demands) {
+            if (parts.part(demand).breaker.isOpen()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Asks for a count that nobody has, and every other part for one that somebody has asked for, so that the state of the
+     * store is known. Changes nothing.
+     */
     void probe() {
+        long start = System.nanoTime();
+        StorePart first = parts.part(PROBE);
+        List<CompletableFuture<Told>> others = new ArrayList<>();
+        for (StorePart part : parts.all()) {
+            if (part != first && !part.isAbandoned()) {
+                others.add(submitAsync(new Operation(Kind.PEEK, List.of(part.example())), false, start));
+            }
+        }
         try {
-            submit(new Pending(new Operation(Kind.PEEK, List.of(PROBE))), System.nanoTime());
+            submit(new Pending(new Operation(Kind.PEEK, List.of(PROBE))), start);
         } catch (UndecidedException e) {
             log.debug("The store does not answer: {}", LogText.of(e.getMessage()));
         }
+        others.forEach(CompletableFuture::join);
     }
 
     EngineStatus.Store storeStatus() {
-        return health.status(breaker.isClosed() ? Circuit.CLOSED : breaker.isOpen() ? Circuit.OPEN : Circuit.HALF_OPEN);
+        parts.forgetAbandoned();
+        int notClosed = 0;
+        boolean open = false;
+        for (StorePart part : parts.all()) {
+            notClosed += part.breaker.isClosed() ? 0 : 1;
+            open |= part.breaker.isOpen();
+        }
+        return health.status(open ? Circuit.OPEN : notClosed > 0 ? Circuit.HALF_OPEN : Circuit.CLOSED, notClosed);
     }
 
     EngineStatus.Queue queueStatus() {
-        GroupQueue.Load load = queue.load();
-        return new EngineStatus.Queue(load.waiting(), grouping.maxWaiting(), load.groups(), grouping.groupsInFlight());
+        List<GroupQueue> queues = parts.allQueues();
+        int waiting = 0;
+        int groups = 0;
+        for (GroupQueue queue : queues) {
+            GroupQueue.Load load = queue.load();
+            waiting += load.waiting();
+            groups += load.groups();
+        }
+        int number = Math.max(1, queues.size());
+        return new EngineStatus.Queue(
+                waiting, number * grouping.maxWaiting(), groups, number * grouping.groupsInFlight());
     }
 
     EngineStatus.Calls callCounts() {
-        GroupQueue.Calls calls = queue.calls();
-        return new EngineStatus.Calls(calls.count(), calls.requests(), Duration.ofNanos(calls.nanos()));
+        long count = 0;
+        long requests = 0;
+        long nanos = 0;
+        for (GroupQueue queue : parts.allQueues()) {
+            GroupQueue.Calls calls = queue.calls();
+            count += calls.count();
+            requests += calls.requests();
+            nanos += calls.nanos();
+        }
+        return new EngineStatus.Calls(count, requests, Duration.ofNanos(nanos));
     }
 
     /** Asks the store with the next request, whatever happened before. */
     void forgetFailures() {
-        breaker.succeeded();
-        queue.forgetLocks();
+        parts.forgetFailures();
     }
 
     /** When a request has waited for too long that came at that moment. */
@@ -118,21 +168,23 @@ final class StoreCalls {
      * @param start when the request came, in the time of {@link System#nanoTime()}
      */
     Answer submit(Pending pending, long start) throws UndecidedException {
+        Lane lane = parts.lane(pending);
         try {
-            breaker.check();
-            Answer answer = queue.submit(pending, deadline(start));
-            health.decided();
+            lane.check(pending);
+            Answer answer = lane.queue().submit(pending, deadline(start));
+            lane.decided(pending);
             return answer;
         } catch (UndecidedException e) {
-            health.undecided(e);
+            lane.undecided(pending, e);
             throw e;
         }
     }
 
     /** Leaves an operation to the workers, without a caller that waits. */
     void submitLater(Pending pending) throws UndecidedException {
-        breaker.check();
-        queue.submitLater(pending);
+        Lane lane = parts.lane(pending);
+        lane.check(pending);
+        lane.queue().submitLater(pending);
     }
 
     /** The answer to an asynchronous caller, or the reason why there is none. */
@@ -154,31 +206,32 @@ final class StoreCalls {
     CompletableFuture<Told> submitAsync(Operation operation, boolean orHere, long start) {
         CompletableFuture<Object> result = new CompletableFuture<>();
         Pending pending = new Pending(operation, result::complete, orHere);
+        Lane lane = parts.lane(pending);
         try {
-            breaker.check();
-            queue.submitLater(pending);
+            lane.check(pending);
+            lane.queue().submitLater(pending);
         } catch (UndecidedException e) {
             result.complete(e);
         }
         return result.orTimeout(deadline(start) - System.nanoTime(), TimeUnit.NANOSECONDS)
-                .handleAsync((given, timeout) -> told(pending, timeout == null ? given : timeout), continuations);
+                .handleAsync((given, timeout) -> told(lane, pending, timeout == null ? given : timeout), continuations);
     }
 
-    private Told told(Pending pending, Object result) {
+    private static Told told(Lane lane, Pending pending, Object result) {
         if (result instanceof Answer answer) {
-            health.decided();
+            lane.decided(pending);
             return new Told(pending, answer, null);
         }
         UndecidedException undecided;
         if (result instanceof UndecidedException e) {
             undecided = e;
         } else if (result instanceof TimeoutException) {
-            queue.leave(pending);
+            lane.queue().leave(pending);
             undecided = UndecidedException.late();
         } else {
             undecided = UndecidedException.failed((Throwable) result);
         }
-        health.undecided(undecided);
+        lane.undecided(pending, undecided);
         return new Told(pending, null, undecided);
     }
 

@@ -52,30 +52,30 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
 
     private final LimitStore store;
     private final boolean immediate;
-    private final boolean repeatsDenials;
     private final LimitResolution resolution;
     private final StoreCalls calls;
     private final LocalDecisions local;
     private final StoreOrFailurePolicy asking;
     private final LocalMemory memory;
+    private final MemoryOrStore deciding;
     private final Listeners<DecisionListener> listeners;
     private final Trials trials;
-    private final LongSupplier nanoTime;
 
     private StoreRateLimiter(Builder settings) {
         this.store = settings.store;
         this.immediate = store.isImmediate();
-        this.repeatsDenials = settings.rememberedDenials > 0;
-        this.nanoTime = settings.nanoTime;
         this.resolution = new LimitResolution(settings.limits);
         this.listeners = new Listeners<>(settings.listeners);
         this.local = new LocalDecisions(settings.instances, store.clock());
         this.calls = new StoreCalls(store, settings.grouping, local, new Listeners<>(settings.storeListeners));
         this.asking = new StoreOrFailurePolicy(store, calls, local);
         this.trials = new Trials(calls::submitLater, listeners);
+        boolean repeatsDenials = settings.rememberedDenials > 0;
         this.memory = new LocalMemory(
-                new DeniedSubjects(repeatsDenials ? settings.rememberedDenials : DEFAULT_REMEMBERED_DENIALS, nanoTime),
-                new Leases(calls::submitLater, resolution::isCurrent, settings.grouping.deadline(), nanoTime));
+                new DeniedSubjects(
+                        repeatsDenials ? settings.rememberedDenials : DEFAULT_REMEMBERED_DENIALS, settings.nanoTime),
+                new Leases(calls::submitLater, resolution::isCurrent, settings.grouping.deadline(), settings.nanoTime));
+        this.deciding = new MemoryOrStore(memory, calls, asking, repeatsDenials, settings.nanoTime);
     }
 
     /** A limiter over the store, which is not closed with it. */
@@ -179,14 +179,11 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
 
     private Decision decide(LimitRequest request, List<Limit> limits) {
         long start = System.nanoTime();
-        Decision known = repeatedDenial(request, limits);
-        Decision decision = known != null ? known : decideAnew(request, resolution.demands(request, limits), start);
+        Decision known = deciding.repeatedDenial(request, limits);
+        Decision decision =
+                known != null ? known : deciding.decide(request, resolution.demands(request, limits), start);
         recorded(request, decision, start);
         return decision;
-    }
-
-    private @Nullable Decision repeatedDenial(LimitRequest request, List<Limit> limits) {
-        return repeatsDenials ? memory.denials.denial(request, limits, nanoTime.getAsLong()) : null;
     }
 
     private void recorded(LimitRequest request, Decision decision, long startNanos) {
@@ -194,48 +191,6 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
             RequestRecord record =
                     RequestRecord.of(request, decision, Duration.ofNanos(System.nanoTime() - startNanos));
             listeners.tell(listener -> listener.recorded(record));
-        }
-    }
-
-    private Decision decideAnew(LimitRequest request, List<Demand> demands, long start) {
-        if (isLeased(demands)) {
-            Leases.Served served = memory.leases.serve(demands.get(0), calls.deadline(start));
-            if (served != null) {
-                return Decisions.of(request, demands.get(0), served);
-            }
-        }
-        Question question = new Question(demands);
-        return question.remembering(asking.ask(request, Kind.DECIDE, demands, start))
-                .decision();
-    }
-
-    private static boolean isLeased(List<Demand> demands) {
-        return demands.size() == 1 && !demands.get(0).limit().lease().isNone();
-    }
-
-    /** A request that goes to the store, with the moment before: an answer from before a reset must not be remembered. */
-    private final class Question {
-
-        private final List<Demand> demands;
-        private final long mark = memory.denials.mark();
-        private final long askedNanos = nanoTime.getAsLong();
-
-        Question(List<Demand> demands) {
-            this.demands = demands;
-        }
-
-        /** Only answers of the store are remembered. */
-        Asked remembering(Asked asked) {
-            Answer answer = asked.answer();
-            if (answer != null && asked.eras() == null) {
-                if (isLeased(demands)) {
-                    memory.leases.observe(demands.get(0), answer.first());
-                }
-                if (!answer.allowed()) {
-                    memory.denials.remember(demands, answer, mark, askedNanos);
-                }
-            }
-            return asked;
         }
     }
 
@@ -267,9 +222,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         memory.denials.charging(demands);
         Charged charged = immediate ? null : chargedLocally(inForce, limits, demands, start);
         if (charged == null) {
-            Question question = new Question(demands);
-            charged = reservation(
-                    inForce, limits, demands, question.remembering(asking.ask(inForce, Kind.DECIDE, demands, start)));
+            charged = reservation(inForce, limits, demands, deciding.ask(inForce, demands, start));
         }
         recorded(inForce, charged.decision(), start);
         return charged;
@@ -278,11 +231,11 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
     /** Decides without the store: by a remembered denial, or a permit of a lease. */
     private @Nullable Charged chargedLocally(
             LimitRequest request, List<Limit> limits, List<Demand> demands, long start) {
-        Decision known = repeatedDenial(request, limits);
+        Decision known = deciding.repeatedDenial(request, limits);
         if (known != null) {
             return reservation(request, limits, demands, new Asked(known, null, null));
         }
-        Leases.Served served = isLeased(demands) ? memory.leases.serve(demands.get(0), calls.deadline(start)) : null;
+        Leases.Served served = deciding.serve(demands, start);
         if (served == null) {
             return null;
         }
@@ -304,11 +257,14 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
             return now.allowed() ? null : now;
         }
         List<Limit> limits = resolution.limits(inForce);
-        Decision denial = memory.denials.denial(inForce, limits, nanoTime.getAsLong());
-        if (denial != null || !calls.isStoreDown()) {
+        Decision denial = deciding.denial(inForce, limits);
+        if (denial != null || !calls.isAnyPartDown()) {
             return denial;
         }
         List<Demand> demands = resolution.demands(inForce, limits);
+        if (!calls.isStoreDown(demands)) {
+            return null;
+        }
         Answer here = local.decide(new Pending(new Operation(Kind.PEEK, demands), null, true))
                 .answer();
         return here.allowed() ? null : Decisions.of(inForce, demands, here);
@@ -353,31 +309,16 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
             return CompletableFuture.completedStage(decide(inForce));
         }
         List<Demand> demands = resolution.demands(inForce, limits);
-        Decision known = repeatedDenial(inForce, limits);
-        CompletableFuture<Decision> decided =
-                known != null ? CompletableFuture.completedFuture(known) : decideAnewAsync(inForce, demands, start);
+        Decision known = deciding.repeatedDenial(inForce, limits);
+        CompletableFuture<Decision> decided = known != null
+                ? CompletableFuture.completedFuture(known)
+                : deciding.decideAsync(inForce, demands, start);
         return decided.thenApply(decision -> {
                     recorded(inForce, decision, start);
                     trials.decide(inForce, limits);
                     return decision;
                 })
                 .minimalCompletionStage();
-    }
-
-    private CompletableFuture<Decision> decideAnewAsync(LimitRequest request, List<Demand> demands, long start) {
-        Question question = new Question(demands);
-        if (!isLeased(demands)) {
-            return asking.askAsync(request, Kind.DECIDE, demands, start)
-                    .thenApply(asked -> question.remembering(asked).decision());
-        }
-        return calls.offTheWorkers(memory.leases.serveLater(demands.get(0)), start)
-                .thenCompose(served -> {
-                    if (served != null) {
-                        return CompletableFuture.completedFuture(Decisions.of(request, demands.get(0), served));
-                    }
-                    return asking.askAsync(request, Kind.DECIDE, demands, start)
-                            .thenApply(asked -> question.remembering(asked).decision());
-                });
     }
 
     @Override

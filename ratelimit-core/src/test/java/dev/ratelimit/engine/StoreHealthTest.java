@@ -2,9 +2,12 @@ package dev.ratelimit.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.engine.EngineStatus.Circuit;
 import dev.ratelimit.engine.queue.UndecidedException;
 import dev.ratelimit.support.Listeners;
 import dev.ratelimit.testing.Messages;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -17,7 +20,19 @@ class StoreHealthTest {
     private static final String UP = "Store available again; deciding rate limits there";
 
     private final AtomicLong nanos = new AtomicLong();
-    private final StoreHealth health = new StoreHealth(nanos::get, new Listeners<>(List.of()));
+    private final List<String> news = new ArrayList<>();
+    private final StoreHealth store = new StoreHealth(nanos::get, new Listeners<>(List.of(new StoreListener() {
+        @Override
+        public void storeLost(String reason) {
+            news.add("lost: " + reason);
+        }
+
+        @Override
+        public void storeRegained(Duration unavailableFor) {
+            news.add("regained after " + unavailableFor);
+        }
+    })));
+    private final StoreHealth.Part health = store.newPart();
 
     @Test
     void whereSomeAreDecidedAndOthersNotItIsSaidOnce() {
@@ -36,6 +51,49 @@ class StoreHealthTest {
 
             health.undecided(UndecidedException.late());
             assertThat(messages.all()).containsExactly(DOWN, UP, DOWN);
+        }
+    }
+
+    /** A part that is rarely asked is not back because the others answer. */
+    @Test
+    void storeIsLostWhileAPartIsAndTheMessageTellsHowMany() {
+        StoreHealth.Part second = store.newPart();
+        StoreHealth.Part third = store.newPart();
+        try (Messages messages = new Messages()) {
+            second.undecided(UndecidedException.late());
+            nanos.addAndGet(TimeUnit.SECONDS.toNanos(2));
+            health.decided();
+            third.decided();
+            assertThat(store.status(Circuit.OPEN, 1).available()).isFalse();
+
+            third.undecided(UndecidedException.locked());
+            assertThat(store.status(Circuit.OPEN, 2))
+                    .isEqualTo(new EngineStatus.Store(
+                            false,
+                            Circuit.OPEN,
+                            "2 of 3 parts: the store did not answer in time",
+                            Duration.ofSeconds(2),
+                            3,
+                            2));
+
+            nanos.addAndGet(TimeUnit.SECONDS.toNanos(2));
+            second.decided();
+            assertThat(store.status(Circuit.OPEN, 1).reason())
+                    .isEqualTo("1 of 3 parts: another process holds the state of the subject");
+            third.decided();
+            assertThat(store.status(Circuit.CLOSED, 0))
+                    .isEqualTo(new EngineStatus.Store(true, Circuit.CLOSED, null, Duration.ZERO, 3, 0));
+
+            assertThat(messages.all())
+                    .containsExactly(
+                            "Store unavailable; applying on-failure to each request that needs it: "
+                                    + "1 of 3 parts: the store did not answer in time",
+                            "Store unavailable; applying on-failure to each request that needs it: "
+                                    + "2 of 3 parts: the store did not answer in time",
+                            "Part of the store available again; 1 of 3 parts are not",
+                            UP);
+            assertThat(news)
+                    .containsExactly("lost: 1 of 3 parts: the store did not answer in time", "regained after PT4S");
         }
     }
 }

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 class WarningsTest {
 
-    private static final Store AVAILABLE = new Store(true, Circuit.CLOSED, null, Duration.ZERO);
+    private static final Store AVAILABLE = new Store(true, Circuit.CLOSED, null, Duration.ZERO, 1, 0);
     private static final Queue EMPTY = new Queue(0, 10_000, 0, 2);
 
     private final AtomicLong dropped = new AtomicLong();
@@ -60,7 +60,8 @@ class WarningsTest {
 
     @Test
     void anUnavailableStoreIsNamedWithItsReason() {
-        status = status(new Store(false, Circuit.OPEN, "connection refused\nFORGED", Duration.ofSeconds(42)), EMPTY);
+        status = status(
+                new Store(false, Circuit.OPEN, "connection refused\nFORGED", Duration.ofSeconds(42), 1, 1), EMPTY);
 
         assertThat(warnings.current())
                 .containsExactly(
@@ -196,7 +197,7 @@ class WarningsTest {
     @Test
     void theMostUrgentComesFirst() {
         watched.exceed("alice", 100);
-        status = status(new Store(false, Circuit.OPEN, "down", Duration.ZERO), new Queue(10, 10, 1, 1));
+        status = status(new Store(false, Circuit.OPEN, "down", Duration.ZERO, 1, 1), new Queue(10, 10, 1, 1));
 
         assertThat(kinds()).containsExactly(Kind.STORE_FAILING, Kind.QUEUE_FILLING, Kind.VIOLATION_SURGE);
     }

@@ -43,6 +43,9 @@ public final class RateLimitHealthIndicator implements HealthIndicator {
                 .withDetail(
                         "waiting",
                         status.queue().waiting() + " of " + status.queue().capacity());
+        if (store.parts() > 1) {
+            health.withDetail("openParts", store.openParts() + " of " + store.parts());
+        }
         if (!store.available()) {
             health.withDetail("reason", String.valueOf(store.reason()))
                     .withDetail("unavailableFor", store.unavailableFor().toSeconds() + "s");

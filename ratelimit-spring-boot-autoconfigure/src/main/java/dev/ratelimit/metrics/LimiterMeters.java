@@ -3,7 +3,6 @@ package dev.ratelimit.metrics;
 import dev.ratelimit.connection.PoolStatus;
 import dev.ratelimit.engine.EngineStatus;
 import dev.ratelimit.engine.EngineStatus.Cache;
-import dev.ratelimit.engine.EngineStatus.Circuit;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
@@ -58,13 +57,13 @@ public final class LimiterMeters implements MeterBinder {
         gauge(
                 registry,
                 "ratelimit.store.available",
-                "1 if the store decides, 0 if on-failure does",
+                "1 if the store decides in all its parts, 0 if on-failure does",
                 status -> status.store().available() ? 1 : 0);
         gauge(
                 registry,
                 "ratelimit.circuit.open",
-                "1 while requests do not ask the store, since it has failed",
-                status -> status.store().circuit() == Circuit.CLOSED ? 0 : 1);
+                "How many parts of the store requests do not ask, since they have failed; a store without parts is one",
+                status -> status.store().openParts());
         FunctionTimer.builder(
                         "ratelimit.store.calls",
                         engine,

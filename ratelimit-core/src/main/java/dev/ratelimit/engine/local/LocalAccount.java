@@ -46,6 +46,10 @@ final class LocalAccount {
     private int owedSent;
 
     private boolean isSending;
+
+    /** Whether the store has answered since the debt was sent, and the states are still those of before. */
+    private boolean isBehind;
+
     private Violations violations = Violations.NONE;
 
     /** The number of debts that were charged: a later debt is another one. */
@@ -121,7 +125,11 @@ final class LocalAccount {
         limit = asked;
         lastAnswer = verdict;
         answeredAt = now;
-        goOn(carried);
+        if (carried || sent == null) {
+            goOn(carried);
+        } else {
+            isBehind = true; // whether this answer counts the debt that another call carries is not known
+        }
     }
 
     /** Begins again from the answer: the rest of the debt is owed on top of it. */
@@ -131,6 +139,7 @@ final class LocalAccount {
         if (to == null || from == null) {
             return;
         }
+        isBehind = false;
         if (carried) {
             sent = null;
             owed -= owedSent;
@@ -158,6 +167,7 @@ final class LocalAccount {
         sent = null;
         owed = 0;
         owedSent = 0;
+        isBehind = false;
         era++;
     }
 
@@ -172,9 +182,17 @@ final class LocalAccount {
             sent = null;
             owedSent = 0;
         }
+        if (carried && isBehind) {
+            goOn(false);
+        }
         if (kind == Kind.DECIDE) {
             underWay--;
         }
+    }
+
+    /** The operation that was to bring the debt was not sent. */
+    void notSent() {
+        isSending = false;
     }
 
     /** Opens the account for a decision by that share of the limit. */

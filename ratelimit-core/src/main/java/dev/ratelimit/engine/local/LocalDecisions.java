@@ -1,8 +1,6 @@
 package dev.ratelimit.engine.local;
 
 import dev.ratelimit.Limit;
-import dev.ratelimit.algorithm.State;
-import dev.ratelimit.algorithm.Violations;
 import dev.ratelimit.engine.queue.Bookkeeping;
 import dev.ratelimit.engine.queue.Pending;
 import dev.ratelimit.store.Answer;
@@ -15,14 +13,12 @@ import dev.ratelimit.support.Micros;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,7 +43,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LocalDecisions implements Bookkeeping {
 
-    private static final int MOST_SUBJECTS = 50_000;
     private static final int MOST_LOOKED_AT = 64;
     private static final long NANOS_PER_MICRO = 1_000;
 
@@ -55,12 +50,10 @@ public final class LocalDecisions implements Bookkeeping {
     private final @Nullable InstantSource clock;
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** The least recently used first. */
-    private final LinkedHashMap<StateKey, LocalAccount> accounts = new LinkedHashMap<>(16, 0.75f, true);
-
+    private final LocalAccounts accounts;
     private final Set<StateKey> debtors = new LinkedHashSet<>();
 
-    /** The groups at the store; no two of them have a key in common. */
+    /** The groups at the store. */
     private final List<List<Pending>> atStore = new ArrayList<>();
 
     private long storeClock;
@@ -73,6 +66,7 @@ public final class LocalDecisions implements Bookkeeping {
     public LocalDecisions(int instances, @Nullable InstantSource clock) {
         this.instances = instances;
         this.clock = clock;
+        this.accounts = new LocalAccounts(instances);
     }
 
     /**
@@ -114,7 +108,7 @@ public final class LocalDecisions implements Bookkeeping {
         boolean owes = false;
         for (Demand demand : operation.demands()) {
             if (operation.kind() == Kind.DECIDE) {
-                account(demand).goes();
+                accounts.of(demand).goes();
             }
             owes |= !debtors.isEmpty() && debtors.contains(demand.key());
         }
@@ -123,7 +117,7 @@ public final class LocalDecisions implements Bookkeeping {
         }
         List<Demand> demands = new ArrayList<>(operation.demands().size());
         for (Demand demand : operation.demands()) {
-            demands.add(account(demand).withDebt(operation.kind(), demand));
+            demands.add(accounts.of(demand).withDebt(operation.kind(), demand));
         }
         return new Operation(operation.kind(), demands);
     }
@@ -189,7 +183,7 @@ public final class LocalDecisions implements Bookkeeping {
         if (kind == Kind.PEEK) {
             return;
         }
-        LocalAccount account = account(demand);
+        LocalAccount account = accounts.of(demand);
         if (kind == Kind.RESET) {
             account.reset();
         } else {
@@ -209,7 +203,8 @@ public final class LocalDecisions implements Bookkeeping {
     private void takeOut(Pending pending, Answer charged, boolean told) {
         for (int d = 0; d < pending.operation.demands().size(); d++) {
             Demand demand = pending.operation.demands().get(d);
-            account(demand).takeOut(demand.limit(), charged.verdicts().get(d).charge(), told, now());
+            accounts.of(demand)
+                    .takeOut(demand.limit(), charged.verdicts().get(d).charge(), told, now());
         }
     }
 
@@ -220,7 +215,7 @@ public final class LocalDecisions implements Bookkeeping {
             for (Pending pending : sent) {
                 pending.failed();
                 for (int d = 0; d < pending.operation.demands().size(); d++) {
-                    account(pending.operation.demands().get(d))
+                    accounts.of(pending.operation.demands().get(d))
                             .failed(
                                     pending.operation.kind(),
                                     pending.sentDemand(d).debt() != null);
@@ -257,7 +252,7 @@ public final class LocalDecisions implements Bookkeeping {
             }
             Map<StateKey, Long> eras = new HashMap<>();
             for (Demand demand : pending.operation.demands()) {
-                eras.put(demand.key(), account(demand).era());
+                eras.put(demand.key(), accounts.of(demand).era());
             }
             return new Granted(here, eras);
         } finally {
@@ -281,7 +276,7 @@ public final class LocalDecisions implements Bookkeeping {
         pending.decidedHere(answer);
         if (pending.operation.kind() == Kind.DECIDE && answer.allowed()) {
             for (Demand demand : pending.operation.demands()) {
-                account(demand).grant();
+                accounts.of(demand).grant();
             }
         }
     }
@@ -293,12 +288,12 @@ public final class LocalDecisions implements Bookkeeping {
         List<Demand> demands = new ArrayList<>(operation.demands().size());
         for (Demand demand : operation.demands()) {
             Limit share = demand.limit().share(instances);
-            account(demand).open(share, now());
+            accounts.of(demand).open(share, now());
             demands.add(demand.of(foreseeing ? withoutPenalties(share) : share));
         }
-        Answer answer = new GroupArithmetic(new OpenAccounts(), now()).decide(new Operation(operation.kind(), demands));
+        Answer answer = new GroupArithmetic(accounts, now()).decide(new Operation(operation.kind(), demands));
         for (Demand demand : operation.demands()) {
-            LocalAccount account = account(demand);
+            LocalAccount account = accounts.of(demand);
             account.closeUnlessChanged();
             if (account.isOpen() && !account.isShared()) {
                 debtors.add(demand.key());
@@ -323,7 +318,7 @@ public final class LocalDecisions implements Bookkeeping {
         try {
             for (Demand demand : settlements) {
                 long era = eras.getOrDefault(demand.key(), -1L);
-                if (!account(demand).settle(demand, era, now())) {
+                if (!accounts.of(demand).settle(demand, era, now())) {
                     charged.add(demand);
                 }
             }
@@ -334,25 +329,40 @@ public final class LocalDecisions implements Bookkeeping {
     }
 
     @Override
-    public List<Operation> due(int most) {
+    public List<Operation> due(int most, Predicate<StateKey> which) {
         List<Operation> due = new ArrayList<>(0);
+        List<StateKey> passedOver = new ArrayList<>(0);
         lock.lock();
         try {
             for (StateKey key : debtors) {
-                LocalAccount account = accounts.get(key);
-                Operation operation = account == null ? null : account.due(now());
+                LocalAccount account = accounts.find(key);
+                Operation operation = account == null || !which.test(key) ? null : account.due(now());
                 if (operation == null) {
-                    continue;
+                    passedOver.add(key);
+                } else {
+                    due.add(operation);
                 }
-                due.add(operation);
-                if (due.size() == most) {
+                if (due.size() == most || passedOver.size() == MOST_LOOKED_AT) {
                     break;
                 }
             }
+            // To the end: those of a part that is down for long must not hide the others.
+            passedOver.forEach(debtors::remove);
+            debtors.addAll(passedOver);
         } finally {
             lock.unlock();
         }
         return due;
+    }
+
+    @Override
+    public void notSent(Operation debt) {
+        lock.lock();
+        try {
+            debt.demands().forEach(demand -> accounts.of(demand).notSent());
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Forgets the answers of the store and all debts; calls under way are answered as they would have been. */
@@ -383,67 +393,5 @@ public final class LocalDecisions implements Bookkeeping {
         return storeClock == 0
                 ? Micros.of(InstantSource.system().instant())
                 : storeClock + (System.nanoTime() - storeClockNanos) / NANOS_PER_MICRO;
-    }
-
-    private LocalAccount account(Demand demand) {
-        StateKey key = demand.key();
-        LocalAccount known = accounts.get(key);
-        if (known != null) {
-            return known;
-        }
-        if (accounts.size() >= MOST_SUBJECTS && !makeRoom()) {
-            // Subjects without room share one account per limit.
-            return accounts.computeIfAbsent(
-                    new StateKey("", demand.limit().name()), all -> new LocalAccount(null, demand.limit(), instances));
-        }
-        LocalAccount made = new LocalAccount(demand.subject(), demand.limit(), instances);
-        accounts.put(key, made);
-        return made;
-    }
-
-    /** Forgets a subject that was not asked for in a long time and owes nothing. */
-    private boolean makeRoom() {
-        Iterator<Map.Entry<StateKey, LocalAccount>> eldest = accounts.entrySet().iterator();
-        for (int i = 0; i < MOST_LOOKED_AT && eldest.hasNext(); i++) {
-            if (eldest.next().getValue().isIdle()) {
-                eldest.remove();
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private final class OpenAccounts implements GroupArithmetic.Rows {
-
-        private LocalAccount account(StateKey key) {
-            LocalAccount known = accounts.get(key);
-            return known != null ? known : Objects.requireNonNull(accounts.get(new StateKey("", key.limit())));
-        }
-
-        @Override
-        public State state(StateKey key) {
-            return account(key).state();
-        }
-
-        @Override
-        public void write(StateKey key, State state) {
-            account(key).write(state);
-        }
-
-        @Override
-        public Violations violations(StateKey key) {
-            return account(key).violations();
-        }
-
-        @Override
-        public void write(StateKey key, Violations violations) {
-            account(key).write(violations);
-        }
-
-        @Override
-        public void remove(StateKey key) {
-            account(key).write(State.FRESH);
-            account(key).write(Violations.NONE);
-        }
     }
 }

@@ -2,7 +2,9 @@ package dev.ratelimit.engine.queue;
 
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.StateKey;
 import java.util.List;
+import java.util.function.Predicate;
 
 /**
  * Keeps account of the groups that go to the store: requests that were decided without it, and permits that this process
@@ -30,6 +32,13 @@ public interface Bookkeeping {
     /** A call has failed: the debt that it carried is still owed. */
     void failed(List<Pending> sent);
 
-    /** Operations that bring debts to the store, since no later request may carry them. */
-    List<Operation> due(int most);
+    /**
+     * Operations that bring debts to the store, since no later request may carry them.
+     *
+     * @param which the keys whose debts may be brought
+     */
+    List<Operation> due(int most, Predicate<StateKey> which);
+
+    /** An operation that was due is not sent now; it is due again. */
+    void notSent(Operation debt);
 }

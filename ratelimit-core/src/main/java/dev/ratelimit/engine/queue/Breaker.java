@@ -60,6 +60,17 @@ public final class Breaker {
         if (now - next >= 0 && nextTry.compareAndSet(next, opened(now))) {
             return;
         }
+        refuse();
+    }
+
+    /** Throws the last failure while it is open. Unlike {@link #check}, it tries nothing. */
+    public void refuseIfOpen() throws UndecidedException {
+        if (isOpen()) {
+            refuse();
+        }
+    }
+
+    private void refuse() throws UndecidedException {
         UndecidedException failure = lastFailure;
         if (failure != null) {
             throw failure;

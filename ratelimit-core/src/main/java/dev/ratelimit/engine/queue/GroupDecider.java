@@ -34,7 +34,7 @@ final class GroupDecider {
     private static final int DEBTS_AT_ONCE = 16;
 
     private final LimitStore store;
-    private final Breaker breaker;
+    private final GroupWatch watch;
     private final Bookkeeping books;
     private final LockedKeys locked;
     private final WorkQueue queue;
@@ -45,11 +45,11 @@ final class GroupDecider {
     /**
      * @param queue takes operations for later groups
      */
-    GroupDecider(LimitStore store, Breaker breaker, Bookkeeping books, LockedKeys locked, WorkQueue queue) {
-        this.store = store;
-        this.breaker = breaker;
-        this.books = books;
-        this.locked = locked;
+    GroupDecider(GroupQueues shared, GroupWatch watch, WorkQueue queue) {
+        this.store = shared.store;
+        this.watch = watch;
+        this.books = shared.books;
+        this.locked = shared.locked;
         this.queue = queue;
     }
 
@@ -73,14 +73,18 @@ final class GroupDecider {
         try {
             List<Answer> answers = call(group, askedAt);
             // Here, and not where the answers arrive: a store that answers is not down because its callers have left.
-            breaker.succeeded();
+            watch.answered(group);
             answer(group, answers);
             return List.of();
         } catch (LockedKeysException e) {
-            return askWithout(e, answerDecided(group, e));
+            Failed failed = new Failed(group, e);
+            answer(failed.decided, failed.answers);
+            return askWithout(e, failed.undecided);
         } catch (Throwable e) { // a store in another language may throw undeclared exceptions
-            breaker.failed(UndecidedException.failed(e), askedAt);
-            fail(answerDecided(group, e), e);
+            Failed failed = new Failed(group, e);
+            watch.failed(failed.decided, failed.undecided, e, askedAt);
+            answer(failed.decided, failed.answers);
+            fail(failed.undecided, e);
             return List.of();
         }
     }
@@ -100,38 +104,38 @@ final class GroupDecider {
     }
 
     private void answer(List<Pending> group, List<Answer> answers) {
+        if (group.isEmpty()) {
+            return;
+        }
         List<Operation> takenBack = books.answered(group, answers);
         Pending.complete(group, answers::get);
-        submitQuietly(takenBack);
-        submitQuietly(books.due(DEBTS_AT_ONCE));
-    }
-
-    /**
-     * Answers the callers that the store had decided before it failed.
-     *
-     * @return the rest
-     */
-    private List<Pending> answerDecided(List<Pending> group, Throwable e) {
-        List<@Nullable Answer> answers = e instanceof LimitStoreException failure ? failure.answers() : List.of();
-        if (answers.isEmpty()) {
-            return group;
-        }
-        List<Pending> decided = new ArrayList<>();
-        List<Answer> theirs = new ArrayList<>();
-        List<Pending> rest = new ArrayList<>();
-        for (int i = 0; i < group.size(); i++) {
-            Answer answer = answers.get(i);
-            if (answer == null) {
-                rest.add(group.get(i));
-            } else {
-                decided.add(group.get(i));
-                theirs.add(answer);
+        takenBack.forEach(this::submitQuietly);
+        for (Operation debt : books.due(DEBTS_AT_ONCE, watch::brings)) {
+            if (!submitQuietly(debt)) {
+                books.notSent(debt);
             }
         }
-        if (!decided.isEmpty()) {
-            answer(decided, theirs);
+    }
+
+    /** A group at which the store has failed: those that it had decided before, with their answers, and the others. */
+    private static final class Failed {
+
+        private final List<Pending> decided = new ArrayList<>();
+        private final List<Answer> answers = new ArrayList<>();
+        private final List<Pending> undecided = new ArrayList<>();
+
+        Failed(List<Pending> group, Throwable e) {
+            List<@Nullable Answer> given = e instanceof LimitStoreException failure ? failure.answers() : List.of();
+            for (int i = 0; i < group.size(); i++) {
+                Answer answer = given.isEmpty() ? null : given.get(i);
+                if (answer == null) {
+                    undecided.add(group.get(i));
+                } else {
+                    decided.add(group.get(i));
+                    answers.add(answer);
+                }
+            }
         }
-        return rest;
     }
 
     private void fail(List<Pending> group, Throwable e) {
@@ -155,14 +159,18 @@ final class GroupDecider {
         return rest;
     }
 
-    /** Asks without a caller that waits. */
-    private void submitQuietly(List<Operation> operations) {
-        for (Operation operation : operations) {
-            try {
-                queue.submitLater(new Pending(operation, answer -> {}));
-            } catch (UndecidedException e) {
-                log.debug("Postponing the correction of a charge: {}", LogText.of(e.getMessage()));
-            }
+    /**
+     * Asks without a caller that waits.
+     *
+     * @return whether it will be asked
+     */
+    private boolean submitQuietly(Operation operation) {
+        try {
+            queue.submitLater(new Pending(operation, answer -> {}));
+            return true;
+        } catch (UndecidedException e) {
+            log.debug("Postponing the correction of a charge: {}", LogText.of(e.getMessage()));
+            return false;
         }
     }
 }

@@ -4,7 +4,6 @@ import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.StateKey;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -39,9 +38,6 @@ public final class GroupQueue {
     /** The fixed cost of a call equals that of about eight requests. With this many requests it is a small part. */
     public static final int WORTH_ANOTHER = 24;
 
-    /** Much longer than a group takes that is not stuck. */
-    public static final Duration STUCK_AFTER = Duration.ofMillis(10);
-
     private final LimitStore store;
     private final int mostGroups;
     private final int maxGroupSize;
@@ -63,29 +59,15 @@ public final class GroupQueue {
     /** How many waiting callers do not wait for a key. */
     private int ready;
 
-    /**
-     * @param patience how long a caller waits before a small second group goes
-     */
-    public GroupQueue(
-            LimitStore store,
-            QueueSettings settings,
-            Executor workers,
-            Breaker breaker,
-            Bookkeeping books,
-            Duration patience) {
-        this.store = store;
-        this.mostGroups = settings.mostGroups();
-        this.maxGroupSize = settings.maxGroupSize();
-        this.maxWaiting = settings.maxWaiting();
-        this.workers = workers;
-        this.locked = new LockedKeys(settings.deadline());
-        this.decider = new GroupDecider(store, breaker, books, locked, this::submitLater);
-        this.patienceNanos = patience.toNanos();
-    }
-
-    /** Sends requests on every key again, also on those that another process held. */
-    public void forgetLocks() {
-        locked.clear();
+    GroupQueue(GroupQueues shared, GroupWatch watch) {
+        this.store = shared.store;
+        this.mostGroups = shared.settings.mostGroups();
+        this.maxGroupSize = shared.settings.maxGroupSize();
+        this.maxWaiting = shared.settings.maxWaiting();
+        this.workers = shared.workers;
+        this.locked = shared.locked;
+        this.decider = new GroupDecider(shared, watch, this::submitLater);
+        this.patienceNanos = shared.patience.toNanos();
     }
 
     /**

@@ -100,6 +100,25 @@ class BreakerTest {
         assertThat(Duration.ofNanos(nanos.get() - lastTry)).isLessThanOrEqualTo(Duration.ofMillis(510));
     }
 
+    /** So that a request over several parts does not use up the try of one part in vain. */
+    @Test
+    void refusingWhileOpenTriesNothing() throws Exception {
+        AtomicLong nanos = new AtomicLong(42);
+        Breaker breaker = new Breaker(Breaker.INTERVAL, Duration.ZERO, nanos::get);
+        breaker.refuseIfOpen();
+        breaker.failed(FAILED, nanos.get());
+        assertThatThrownBy(breaker::refuseIfOpen).isSameAs(FAILED);
+
+        nanos.addAndGet(Breaker.INTERVAL.toNanos());
+        breaker.refuseIfOpen();
+        breaker.refuseIfOpen();
+
+        assertThat(breaker.isOpen()).isFalse();
+        breaker.check();
+        assertThatThrownBy(breaker::check).isSameAs(FAILED);
+        assertThatThrownBy(breaker::refuseIfOpen).isSameAs(FAILED);
+    }
+
     private static boolean isAsked(Breaker breaker) {
         try {
             breaker.check();

@@ -99,13 +99,9 @@ class GroupQueueStressTest {
         ExecutorService workers = Executors.newCachedThreadPool();
         ExecutorService callers = Executors.newFixedThreadPool(CALLERS);
         Breaker breaker = new Breaker(Duration.ofSeconds(1), Duration.ofSeconds(1));
-        GroupQueue queue = new GroupQueue(
-                new AnsweringStore(watch::look),
-                settings,
-                workers,
-                breaker,
-                new LocalDecisions(1, null),
-                GroupQueue.STUCK_AFTER);
+        GroupQueue queue = new GroupQueues(
+                        new AnsweringStore(watch::look), settings, workers, new LocalDecisions(1, null))
+                .queue(new BreakerWatch(breaker));
         try {
             List<Future<Integer>> answered = new ArrayList<>();
             for (int caller = 0; caller < CALLERS; caller++) {

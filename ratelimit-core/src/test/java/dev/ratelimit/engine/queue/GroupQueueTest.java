@@ -42,12 +42,13 @@ class GroupQueueTest {
     private static final QueueSettings TWO_GROUPS = new QueueSettings(2, 100, 10_000, Duration.ofSeconds(1));
 
     private GroupQueue queue(Executor workers) {
-        return new GroupQueue(store, SETTINGS, workers, breaker, new LocalDecisions(1, null), PATIENT);
+        return new GroupQueues(store, SETTINGS, workers, new LocalDecisions(1, null), PATIENT)
+                .queue(new BreakerWatch(breaker));
     }
 
     private GroupQueue queueOfTwoGroups() {
-        return new GroupQueue(
-                store, TWO_GROUPS, GroupQueueTest::onANewThread, breaker, new LocalDecisions(1, null), PATIENT);
+        return new GroupQueues(store, TWO_GROUPS, GroupQueueTest::onANewThread, new LocalDecisions(1, null), PATIENT)
+                .queue(new BreakerWatch(breaker));
     }
 
     /** Submits so many, each of a subject of its own, and waits until they wait. */
@@ -186,13 +187,13 @@ class GroupQueueTest {
 
     @Test
     void requestThatIsLateMakesRoomForAnotherToWait() throws Exception {
-        GroupQueue queue = new GroupQueue(
-                store,
-                new QueueSettings(1, 100, 1, Duration.ofSeconds(1)),
-                GroupQueueTest::onANewThread,
-                breaker,
-                new LocalDecisions(1, null),
-                PATIENT);
+        GroupQueue queue = new GroupQueues(
+                        store,
+                        new QueueSettings(1, 100, 1, Duration.ofSeconds(1)),
+                        GroupQueueTest::onANewThread,
+                        new LocalDecisions(1, null),
+                        PATIENT)
+                .queue(new BreakerWatch(breaker));
         submit(queue, "queue-first");
         HeldStore.Held lone = store.next();
         FutureTask<Answer> late = submit(queue, "queue-late", Duration.ofMillis(50));
@@ -281,13 +282,8 @@ class GroupQueueTest {
 
     @Test
     void aGroupThatIsStuckHoldsUpNobodyElse() throws Exception {
-        GroupQueue queue = new GroupQueue(
-                store,
-                TWO_GROUPS,
-                GroupQueueTest::onANewThread,
-                breaker,
-                new LocalDecisions(1, null),
-                GroupQueue.STUCK_AFTER);
+        GroupQueue queue = new GroupQueues(store, TWO_GROUPS, GroupQueueTest::onANewThread, new LocalDecisions(1, null))
+                .queue(new BreakerWatch(breaker));
         FutureTask<Answer> stuck = submit(queue, "queue-stuck");
         HeldStore.Held held = store.next();
 

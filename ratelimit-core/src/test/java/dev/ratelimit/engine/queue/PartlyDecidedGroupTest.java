@@ -39,13 +39,13 @@ class PartlyDecidedGroupTest {
     private final PartlyDecidingStore store = new PartlyDecidingStore(memory);
     private final LocalDecisions local = new LocalDecisions(1, clock);
     private final Queue<Runnable> workers = new ArrayDeque<>();
-    private final GroupQueue queue = new GroupQueue(
-            store,
-            new QueueSettings(1, 256, 10_000, Duration.ofSeconds(1)),
-            workers::add,
-            new Breaker(Duration.ofSeconds(1), Duration.ofHours(1)),
-            local,
-            Duration.ofHours(1));
+    private final GroupQueue queue = new GroupQueues(
+                    store,
+                    new QueueSettings(1, 256, 10_000, Duration.ofSeconds(1)),
+                    workers::add,
+                    local,
+                    Duration.ofHours(1))
+            .queue(new BreakerWatch(new Breaker(Duration.ofSeconds(1), Duration.ofHours(1))));
 
     /** A caller, and everything that it was told. */
     private static final class Caller {
