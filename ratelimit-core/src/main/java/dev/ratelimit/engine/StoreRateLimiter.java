@@ -74,7 +74,12 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         this.memory = new LocalMemory(
                 new DeniedSubjects(
                         repeatsDenials ? settings.rememberedDenials : DEFAULT_REMEMBERED_DENIALS, settings.nanoTime),
-                new Leases(calls::submitLater, resolution::isCurrent, settings.grouping.deadline(), settings.nanoTime));
+                new Leases(
+                        calls::submitLater,
+                        resolution::isCurrent,
+                        store::isContended,
+                        settings.grouping.deadline(),
+                        settings.nanoTime));
         this.deciding = new MemoryOrStore(memory, calls, asking, repeatsDenials, settings.nanoTime);
     }
 

@@ -255,7 +255,7 @@ class LeasesTest {
     private static final Demand ONE = new Demand(ALICE, THOUSAND, 1);
 
     private static Leases leases(WorkQueue queue, Duration deadline) {
-        Leases leases = new Leases(queue, limit -> true, deadline, () -> 0);
+        Leases leases = new Leases(queue, limit -> true, key -> false, deadline, () -> 0);
         leases.observe(ONE, HeldQueue.verdict(1));
         return leases;
     }

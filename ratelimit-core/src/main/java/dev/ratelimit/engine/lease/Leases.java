@@ -1,14 +1,11 @@
 package dev.ratelimit.engine.lease;
 
-import dev.ratelimit.Lease;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Subject;
 import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.engine.queue.WorkQueue;
 import dev.ratelimit.store.Answer;
-import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
-import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.StateKey;
 import dev.ratelimit.support.DaemonThreads;
 import dev.ratelimit.support.LogText;
@@ -18,14 +15,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +33,8 @@ import org.slf4j.LoggerFactory;
  *   <li>Otherwise, if the last answer of the store left enough, one of the waiting callers takes the next lease. The
  *       others wait for it. A lease has as many permits as the limit says, and no fewer than there are waiting callers.
  *       It takes at most half of the remaining permits, so that other instances find some, too.
+ *   <li>An automatic lease begins small when the store was asked a few times in a moment. It begins larger if the store
+ *       says that other instances fight over the subject. It grows while leases are used up, and shrinks when permits lapse.
  *   <li>If little remained, or no lease was granted, requests ask the store one by one, as without leases.
  *   <li>A lease is given back when it has been idle for a moment, or when a larger one replaces it. So is a lease that
  *       arrives after the deadline of its caller. All are given back when the limiter is closed. If the process dies,
@@ -56,7 +51,6 @@ public final class Leases {
     private static final Logger log = LoggerFactory.getLogger(Leases.class);
 
     private static final long IDLE_MILLIS = 250;
-    private static final long MOST_AUTO = 10_000;
     private static final int MOST_SUBJECTS = 10_000;
 
     /** How many leases are given back together. */
@@ -74,11 +68,10 @@ public final class Leases {
         }
     }
 
-    private final WorkQueue store;
-    private final Predicate<Limit> isCurrent;
-    private final Duration deadline;
+    private final LeaseCalls store;
+    private final Predicate<StateKey> isContended;
     private final LongSupplier nanoTime;
-    private final ConcurrentHashMap<StateKey, Hot> subjects = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<StateKey, HotSubject> subjects = new ConcurrentHashMap<>();
     private @Nullable ScheduledThreadPoolExecutor timer;
     private volatile boolean closed;
     private final LongAdder hits = new LongAdder();
@@ -86,35 +79,19 @@ public final class Leases {
 
     /**
      * @param isCurrent whether a limit is still what its name stands for
+     * @param isContended whether other instances often ask for the same key
      * @param deadline how long the store may take for an answer
      * @param nanoTime measures how long a lease is held
      */
-    public Leases(WorkQueue store, Predicate<Limit> isCurrent, Duration deadline, LongSupplier nanoTime) {
-        this.store = store;
-        this.deadline = deadline;
+    public Leases(
+            WorkQueue store,
+            Predicate<Limit> isCurrent,
+            Predicate<StateKey> isContended,
+            Duration deadline,
+            LongSupplier nanoTime) {
+        this.store = new LeaseCalls(store, isCurrent, deadline);
+        this.isContended = isContended;
         this.nanoTime = nanoTime;
-        this.isCurrent = isCurrent;
-    }
-
-    /** One subject on one limit. */
-    private static final class Hot {
-
-        private final Subject subject;
-        private final ReentrantLock lock = new ReentrantLock();
-        private final Condition changed = lock.newCondition();
-        private @Nullable HeldLease held;
-        private boolean taking;
-        private int waiting;
-        private boolean dropped;
-
-        /** The remaining permits by the last answer of the store. A lease takes at most half of them. */
-        private long remaining;
-
-        private long auto = 1;
-
-        private Hot(Subject subject) {
-            this.subject = subject;
-        }
     }
 
     /**
@@ -133,7 +110,7 @@ public final class Leases {
     }
 
     private @Nullable Served serveIfHot(Demand demand, long deadlineNanos) {
-        Hot hot = subjects.get(demand.key());
+        HotSubject hot = subjects.get(demand.key());
         if (hot == null || closed) {
             return null;
         }
@@ -142,7 +119,7 @@ public final class Leases {
             while (true) {
                 HeldLease held = hot.held;
                 if (held != null && !held.isOf(demand.limit())) {
-                    if (isCurrent.test(held.limit())) {
+                    if (store.isCurrent(held.limit())) {
                         return null; // another tier holds the lease
                     }
                     hot.held = null;
@@ -152,13 +129,13 @@ public final class Leases {
                 if (held != null && held.serve(demand.cost(), nanos)) {
                     return new Served(held, held.remaining(), held.clock(nanos));
                 }
-                if (hot.dropped || size(hot, demand) < 2 * demand.cost()) {
+                if (!hot.isWorthALease(demand)) {
                     return null;
                 }
-                if (!hot.taking) {
+                if (!hot.isTaking()) {
                     return take(hot, demand, deadlineNanos);
                 }
-                if (!await(hot, deadlineNanos)) {
+                if (!hot.await(deadlineNanos)) {
                     return null;
                 }
             }
@@ -173,7 +150,7 @@ public final class Leases {
      * @return whether it was done; {@code false} if their lease is no longer held, and then they stay charged
      */
     public boolean putBack(Demand demand, Served served) {
-        Hot hot = subjects.get(demand.key());
+        HotSubject hot = subjects.get(demand.key());
         if (hot == null) {
             return false;
         }
@@ -189,89 +166,57 @@ public final class Leases {
         }
     }
 
-    /** Waits until another caller has taken a lease; {@code false} after the deadline. */
-    @SuppressWarnings("WaitNotInLoop") // the caller looks again
-    private boolean await(Hot hot, long deadlineNanos) {
-        boolean interrupted = Thread.interrupted();
-        hot.waiting++;
-        try {
-            long left = deadlineNanos - System.nanoTime();
-            return left > 0 && hot.changed.awaitNanos(left) > 0;
-        } catch (InterruptedException e) {
-            interrupted = true;
-            return true;
-        } finally {
-            hot.waiting--;
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    /** How much to take: in permits, the request's own included. */
-    private static long size(Hot hot, Demand demand) {
-        Lease lease = demand.limit().lease();
-        long wanted = lease.isAuto() ? hot.auto : lease.permits();
-        long callers = (hot.waiting + 1L) * demand.cost();
-        return Math.min(
-                Math.max(wanted, callers),
-                Math.min(hot.remaining / 2, demand.limit().capacity()));
-    }
-
     /** Takes a lease and serves the request from it. The lock is not held while the store is asked. */
-    private @Nullable Served take(Hot hot, Demand demand, long deadlineNanos) {
+    private @Nullable Served take(HotSubject hot, Demand demand, long deadlineNanos) {
         Taking taking = begin(hot, demand);
         hot.lock.unlock();
         Answer answer = null;
         try {
-            CompletableFuture<Answer> asked = store.ask(taking.operation());
-            answer = await(asked, deadlineNanos - System.nanoTime());
+            CompletableFuture<Answer> asked = store.take(demand, taking.permits);
+            answer = LeaseCalls.await(asked, deadlineNanos);
             if (answer == null) {
                 // The request asks the store by itself.
-                var unused = asked.thenAccept(late -> giveBackAll(demand, late, taking.askedNanos));
+                var unused = asked.thenAccept(late -> store.giveBackAll(demand, late, taking.askedNanos));
             }
         } finally {
             hot.lock.lock();
-            hot.taking = false;
-            hot.changed.signalAll();
+            hot.end();
         }
         return end(taking, answer);
     }
 
     /** A lease that is being taken. */
     private record Taking(
-            Hot hot, Demand demand, long permits, @Nullable HeldLease before, long askedNanos) {
-
-        Operation operation() {
-            return new Operation(Kind.DECIDE, List.of(new Demand(demand.subject(), demand.limit(), permits)));
-        }
-    }
+            HotSubject hot,
+            Demand demand,
+            long permits,
+            @Nullable HeldLease before,
+            long askedNanos) {}
 
     /** The lock must be held. */
-    private Taking begin(Hot hot, Demand demand) {
-        hot.taking = true;
-        return new Taking(hot, demand, size(hot, demand), hot.held, nanoTime.getAsLong());
+    private Taking begin(HotSubject hot, Demand demand) {
+        hot.begin();
+        return new Taking(hot, demand, hot.size(demand), hot.held, nanoTime.getAsLong());
     }
 
     /** The lock must be held. */
     private @Nullable Served end(Taking taking, @Nullable Answer answer) {
-        Hot hot = taking.hot;
+        HotSubject hot = taking.hot;
         Demand demand = taking.demand;
         HeldLease before = taking.before;
         if (answer == null) {
-            hot.remaining = 0;
+            hot.notGranted();
             return null;
         }
         Verdict verdict = answer.first();
-        hot.remaining = verdict.remaining();
+        hot.remaining(verdict.remaining());
         if (!answer.allowed() || hot.dropped) {
             return null;
         }
-        boolean usedUp = before != null && !before.lapsed();
-        hot.auto = usedUp ? Math.min(MOST_AUTO, 2 * taking.permits) : Math.max(1, taking.permits / 2);
+        hot.taken(taking.permits, before);
         HeldLease taken = new HeldLease(demand.limit(), verdict, answer.now(), taking.askedNanos);
         if (before != null && hot.held == before && before.left() > 0) {
-            var unused = giveBack(demand.subject(), before);
+            var unused = store.giveBack(demand.subject(), before);
         }
         hot.held = taken;
         long nanos = nanoTime.getAsLong();
@@ -289,7 +234,7 @@ public final class Leases {
     }
 
     private CompletableFuture<@Nullable Served> serveIfHotLater(Demand demand) {
-        Hot hot = subjects.get(demand.key());
+        HotSubject hot = subjects.get(demand.key());
         if (hot == null || closed) {
             return CompletableFuture.completedFuture(null);
         }
@@ -302,18 +247,17 @@ public final class Leases {
             if (held != null && !ofAnother && held.serve(demand.cost(), nanos)) {
                 return CompletableFuture.completedFuture(new Served(held, held.remaining(), held.clock(nanos)));
             }
-            if (ofAnother || hot.dropped || hot.taking || size(hot, demand) < 2 * demand.cost()) {
+            if (ofAnother || hot.isTaking() || !hot.isWorthALease(demand)) {
                 return CompletableFuture.completedFuture(null);
             }
             taking = begin(hot, demand);
         } finally {
             hot.lock.unlock();
         }
-        return store.ask(taking.operation()).handle((answer, failure) -> {
+        return store.take(demand, taking.permits).handle((answer, failure) -> {
             hot.lock.lock();
             try {
-                hot.taking = false;
-                hot.changed.signalAll();
+                hot.end();
                 return end(taking, answer);
             } finally {
                 hot.lock.unlock();
@@ -321,48 +265,21 @@ public final class Leases {
         });
     }
 
-    /** The answer; {@code null} if there is none, or none in time. An interrupt does not end the wait. */
-    private static @Nullable Answer await(CompletableFuture<Answer> asked, long nanos) {
-        boolean interrupted = false;
-        long until = System.nanoTime() + nanos;
-        try {
-            while (true) {
-                try {
-                    return asked.get(until - System.nanoTime(), TimeUnit.NANOSECONDS);
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                } catch (ExecutionException | TimeoutException e) {
-                    return null;
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    private void giveBackAll(Demand demand, Answer late, long askedNanos) {
-        if (late.allowed()) {
-            var unused =
-                    giveBack(demand.subject(), new HeldLease(demand.limit(), late.first(), late.now(), askedNanos));
-        }
-    }
-
     /** Remembers the answer of the store on a limit with a lease. */
     public void observe(Demand demand, Verdict verdict) {
-        Hot hot = subjects.get(demand.key());
+        HotSubject hot = subjects.get(demand.key());
         if (hot == null) {
             boolean worthIt = verdict.allowed() && verdict.remaining() >= 2 * demand.cost();
             if (closed || !worthIt || subjects.size() >= MOST_SUBJECTS) {
                 return;
             }
             startTimer();
-            hot = subjects.computeIfAbsent(demand.key(), key -> new Hot(demand.subject()));
+            hot = subjects.computeIfAbsent(demand.key(), key -> new HotSubject(demand.subject()));
         }
+        boolean contended = demand.limit().lease().isAuto() && isContended.test(demand.key());
         hot.lock.lock();
         try {
-            hot.remaining = verdict.remaining();
+            hot.asked(demand, verdict.remaining(), contended);
         } finally {
             hot.lock.unlock();
         }
@@ -389,32 +306,32 @@ public final class Leases {
 
     /** Gives back idle leases; or all of them, after waiting for those that are being taken. */
     private void giveBack(boolean all) {
-        long until = System.nanoTime() + deadline.toNanos();
+        long until = store.deadline();
         List<CompletableFuture<Answer>> underWay = new ArrayList<>();
-        for (Map.Entry<StateKey, Hot> entry : subjects.entrySet()) {
+        for (Map.Entry<StateKey, HotSubject> entry : subjects.entrySet()) {
             HeldLease unused = withdraw(entry.getKey(), entry.getValue(), all, until);
             if (unused != null && unused.left() > 0) {
-                underWay.add(giveBack(entry.getValue().subject, unused));
+                underWay.add(store.giveBack(entry.getValue().subject, unused));
             }
             if (underWay.size() == GIVEN_BACK_AT_ONCE) {
-                if (!areAnswered(underWay)) {
+                if (!store.areAnswered(underWay)) {
                     return; // a store that is down takes nothing back
                 }
                 underWay.clear();
             }
         }
-        areAnswered(underWay);
+        store.areAnswered(underWay);
     }
 
     /** The lease of a subject that needs it no longer; it is not hot from then on. */
-    private @Nullable HeldLease withdraw(StateKey key, Hot hot, boolean inAnyCase, long until) {
+    private @Nullable HeldLease withdraw(StateKey key, HotSubject hot, boolean inAnyCase, long until) {
         hot.lock.lock();
         try {
-            while (inAnyCase && hot.taking && until - System.nanoTime() > 0) {
-                hot.changed.awaitNanos(until - System.nanoTime());
+            if (inAnyCase) {
+                hot.awaitTaken(until);
             }
             HeldLease held = hot.held;
-            if (hot.taking || !(inAnyCase || held == null || !held.wasUsed())) {
+            if (hot.isTaking() || !(inAnyCase || held == null || !held.wasUsed())) {
                 return null;
             }
             hot.held = null;
@@ -429,28 +346,9 @@ public final class Leases {
         }
     }
 
-    /** Gives back the unserved permits. If that fails they stay charged, which is the safe side. */
-    private CompletableFuture<Answer> giveBack(Subject subject, HeldLease lease) {
-        if (!isCurrent.test(lease.limit())) {
-            return CompletableFuture.completedFuture(null);
-        }
-        long served = lease.charge().cost() - lease.left();
-        return store.ask(
-                new Operation(Kind.SETTLE, List.of(new Demand(subject, lease.limit(), served, lease.charge()))));
-    }
-
-    /** Waits for all; {@code false} if some are not answered in time. */
-    private boolean areAnswered(List<CompletableFuture<Answer>> underWay) {
-        long until = System.nanoTime() + deadline.toNanos();
-        for (CompletableFuture<Answer> one : underWay) {
-            var unused = await(one, until - System.nanoTime());
-        }
-        return underWay.stream().allMatch(CompletableFuture::isDone);
-    }
-
     /** Drops the lease of the subject: its charge no longer counts. */
     public void drop(StateKey key) {
-        Hot hot = subjects.remove(key);
+        HotSubject hot = subjects.remove(key);
         if (hot != null) {
             hot.lock.lock();
             try {
