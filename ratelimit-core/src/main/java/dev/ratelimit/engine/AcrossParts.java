@@ -1,5 +1,6 @@
 package dev.ratelimit.engine;
 
+import dev.ratelimit.engine.queue.Breaker;
 import dev.ratelimit.engine.queue.GroupQueue;
 import dev.ratelimit.engine.queue.GroupWatch;
 import dev.ratelimit.engine.queue.Pending;
@@ -26,13 +27,18 @@ final class AcrossParts implements Lane, GroupWatch {
 
     @Override
     public void check(Pending pending) throws UndecidedException {
-        List<Demand> demands = pending.operation.demands();
+        boolean closed = true;
         // First without trying any of them: a part that is tried in vain is not tried again for a while.
-        for (Demand demand : demands) {
-            parts.part(demand).breaker.refuseIfOpen();
+        for (Demand demand : pending.operation.demands()) {
+            Breaker breaker = parts.part(demand).breaker;
+            breaker.refuseIfOpen();
+            closed &= breaker.isClosed();
         }
-        for (Demand demand : demands) {
-            parts.part(demand).breaker.check();
+        if (!closed) {
+            // Each of them once: the second try of the same part would be refused.
+            for (StorePart part : parts(List.of(pending))) {
+                part.breaker.check();
+            }
         }
     }
 

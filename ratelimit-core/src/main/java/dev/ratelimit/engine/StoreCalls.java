@@ -135,8 +135,8 @@ final class StoreCalls {
             groups += load.groups();
         }
         int number = Math.max(1, queues.size());
-        return new EngineStatus.Queue(
-                waiting, number * grouping.maxWaiting(), groups, number * grouping.groupsInFlight());
+        int capacity = (int) Math.min(Integer.MAX_VALUE, (long) number * grouping.maxWaiting());
+        return new EngineStatus.Queue(waiting, capacity, groups, number * grouping.groupsInFlight());
     }
 
     EngineStatus.Calls callCounts() {

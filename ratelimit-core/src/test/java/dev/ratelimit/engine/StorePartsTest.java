@@ -203,6 +203,21 @@ class StorePartsTest {
         assertThat(limiter.status().store().openParts()).isZero();
     }
 
+    /** A part is tried once for each request, however many of its subjects are in it. */
+    @Test
+    void requestOverTwoSubjectsOfThePartThatIsBackTriesIt() {
+        StoreRateLimiter limiter = limiter(QUICK);
+        LimitRequest request = request(0, 1).and(Subject.user("another1"), "many");
+        store.down(1, true);
+        await().until(() -> {
+            limiter.decide(request);
+            return limiter.status().store().openParts() == 1;
+        });
+
+        store.down(1, false);
+        await().until(() -> limiter.decide(request).allowed());
+    }
+
     @Test
     void failureThatNamesNoPartCountsForAllPartsOfTheRequest() {
         StoreRateLimiter limiter = limiter(QUICK);

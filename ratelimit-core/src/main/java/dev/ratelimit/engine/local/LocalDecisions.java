@@ -331,9 +331,12 @@ public final class LocalDecisions implements Bookkeeping {
     @Override
     public List<Operation> due(int most, Predicate<StateKey> which) {
         List<Operation> due = new ArrayList<>(0);
-        List<StateKey> passedOver = new ArrayList<>(0);
         lock.lock();
         try {
+            if (debtors.isEmpty()) {
+                return due;
+            }
+            List<StateKey> passedOver = new ArrayList<>();
             for (StateKey key : debtors) {
                 LocalAccount account = accounts.find(key);
                 Operation operation = account == null || !which.test(key) ? null : account.due(now());

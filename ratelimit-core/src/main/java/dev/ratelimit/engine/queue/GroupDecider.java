@@ -5,11 +5,13 @@ import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.LockedKeysException;
 import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.StateKey;
 import dev.ratelimit.support.LogText;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,6 +37,7 @@ final class GroupDecider {
 
     private final LimitStore store;
     private final GroupWatch watch;
+    private final Predicate<StateKey> broughtHere;
     private final Bookkeeping books;
     private final LockedKeys locked;
     private final WorkQueue queue;
@@ -48,6 +51,7 @@ final class GroupDecider {
     GroupDecider(GroupQueues shared, GroupWatch watch, WorkQueue queue) {
         this.store = shared.store;
         this.watch = watch;
+        this.broughtHere = watch::brings;
         this.books = shared.books;
         this.locked = shared.locked;
         this.queue = queue;
@@ -109,8 +113,10 @@ final class GroupDecider {
         }
         List<Operation> takenBack = books.answered(group, answers);
         Pending.complete(group, answers::get);
-        takenBack.forEach(this::submitQuietly);
-        for (Operation debt : books.due(DEBTS_AT_ONCE, watch::brings)) {
+        for (Operation refund : takenBack) {
+            submitQuietly(refund);
+        }
+        for (Operation debt : books.due(DEBTS_AT_ONCE, broughtHere)) {
             if (!submitQuietly(debt)) {
                 books.notSent(debt);
             }
