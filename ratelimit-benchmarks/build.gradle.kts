@@ -8,6 +8,7 @@ application {
 
 dependencies {
     implementation(project(":ratelimit-spring-boot-starter"))
+    implementation(project(":ratelimit-redis"))
     runtimeOnly(project(":sample-app"))
     implementation("org.springframework.boot:spring-boot-starter-webmvc")
     implementation("org.springframework:spring-test")

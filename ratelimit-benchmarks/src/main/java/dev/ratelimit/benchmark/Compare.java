@@ -26,8 +26,7 @@ public final class Compare {
         try (Servers servers = Servers.start()) {
             String settings = servers.settings();
             System.out.println(settings);
-            List<Family> families =
-                    Family.chosen(families(new Contenders(servers), new LocalContenders(servers.folder())), only);
+            List<Family> families = Family.chosen(families(servers), only);
             Report report = new Report(settings);
             try {
                 new Rounds(turns, WARM_UP, SECONDS).run(families);
@@ -48,17 +47,22 @@ public final class Compare {
         System.exit(0); // the clients of Redis leave threads behind
     }
 
-    private static List<Family> families(Contenders contenders, LocalContenders local) {
+    private static List<Family> families(Servers servers) throws Exception {
+        Contenders contenders = new Contenders(servers);
+        LocalContenders local = new LocalContenders(servers.folder());
+        RedisContenders redis = new RedisContenders(servers);
         List<Family> families = new ArrayList<>();
         Contender one = contenders.oneCaller();
         Contender many = contenders.manyCallers();
         loneCallers(contenders, one, families);
-        manyCallers(contenders, many, families);
+        Contender bucket4jRedis = redis.bucket4jManyCallers();
+        manyCallers(contenders, many, bucket4jRedis, families);
         hotKeys(contenders, families);
         kindsOfLimits(contenders, many, families);
         denials(contenders, local, one, many, families);
         sqlite(local, families);
         inProcess(local, families);
+        redis(redis, bucket4jRedis, families);
         return families;
     }
 
@@ -70,7 +74,7 @@ public final class Compare {
                 .ratio("postgresql-1-caller/raw-update", one, rawUpdate, Goal.atLeast(0.8)));
     }
 
-    private static void manyCallers(Contenders contenders, Contender many, List<Family> families) {
+    private static void manyCallers(Contenders contenders, Contender many, Contender redis, List<Family> families) {
         Contender eight = contenders.eightCallers();
         Contender bucket4jOfEight = contenders.bucket4jEightCallers();
         families.add(new Family(eight, bucket4jOfEight)
@@ -89,7 +93,6 @@ public final class Compare {
                 .ratio("postgresql-64-callers/raw-update", many, rawUpdate, Goal.NONE)
                 .ratio("p99-at-64-callers/bucket4j", List.of(many), bucket4j, Turn::p99, Goal.atMost(0.1)));
 
-        Contender redis = contenders.bucket4jRedis();
         Contender lua = contenders.redisLua();
         Contender durableLua = contenders.durableRedisLua();
         families.add(new Family(many, redis, durableLua, lua)
@@ -202,5 +205,38 @@ public final class Compare {
         Contender bucket4jMany = local.bucket4jLocalManyThreads();
         families.add(new Family(many, bucket4jMany)
                 .ratio("memory-64-threads/bucket4j-local", many, bucket4jMany, Goal.atLeast(0.4)));
+    }
+
+    private static void redis(RedisContenders redis, Contender bucket4jMany, List<Family> families) {
+        Contender one = redis.oneCaller();
+        Contender bucket4jOne = redis.bucket4jOneCaller();
+        families.add(
+                new Family(one, bucket4jOne).ratio("redis-1-caller/bucket4j-redis", one, bucket4jOne, Goal.atLeast(2)));
+
+        Contender many = redis.manyCallers();
+        families.add(new Family(many, bucket4jMany)
+                .ratio("redis-64-callers/bucket4j-redis", many, bucket4jMany, Goal.atLeast(2)));
+
+        Contender hot = redis.hotKey();
+        Contender leased = redis.leasedHotKey();
+        Contender bucket4jHot = redis.bucket4jHotKey();
+        families.add(new Family(hot, bucket4jHot, leased)
+                .ratio("redis-hot-key/bucket4j-redis", hot, bucket4jHot, Goal.atLeast(50))
+                .ratio("redis-leased-hot-key/redis-hot-key", leased, hot, Goal.atLeast(3)));
+
+        Contender three = redis.threeInstances();
+        Contender bucket4jThree = redis.bucket4jThreeInstances();
+        families.add(new Family(three, bucket4jThree)
+                .ratio("redis-3-instances/bucket4j-redis", three, bucket4jThree, Goal.atLeast(1.2)));
+
+        Contender threeHot = redis.threeInstancesHotKey();
+        Contender bucket4jThreeHot = redis.bucket4jThreeInstancesHotKey();
+        families.add(new Family(threeHot, bucket4jThreeHot)
+                .ratio("redis-3-instances-hot-key/bucket4j-redis", threeHot, bucket4jThreeHot, Goal.atLeast(35)));
+
+        Contender cluster = redis.cluster();
+        Contender bucket4jCluster = redis.bucket4jCluster();
+        families.add(new Family(cluster, bucket4jCluster)
+                .ratio("redis-cluster-64-callers/bucket4j-redis-cluster", cluster, bucket4jCluster, Goal.atLeast(1)));
     }
 }

@@ -36,7 +36,7 @@ final class Contenders {
     static final Load ONE = new Load(1, KEYS);
     private static final Load EIGHT = new Load(8, KEYS);
     static final Load MANY = new Load(64, KEYS);
-    private static final Load HOT = new Load(64, 1);
+    static final Load HOT = new Load(64, 1);
     private static final Load ON_100_KEYS = new Load(64, 100);
     static final Load LONE_SUBJECT = new Load(1, 1);
 
@@ -306,11 +306,6 @@ final class Contenders {
     }
 
     // Redis
-
-    Contender bucket4jRedis() {
-        return elsewhere(
-                "bucket4j-redis 64 callers", MANY, n -> Bucket4jPeers.redis(servers.redis(), "b4j:", PLENTY, KEYS));
-    }
 
     Contender redisLua() {
         return elsewhere("redis-lua 64 callers", MANY, n -> new RedisLua(servers.redis(), "lua:", PLENTY));

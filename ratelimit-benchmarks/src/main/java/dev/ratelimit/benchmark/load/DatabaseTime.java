@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -26,8 +27,15 @@ public final class DatabaseTime {
      * @param server the process whose children serve the connections
      */
     public static DatabaseTime now(ProcessHandle server) {
+        return now(server.children().toList());
+    }
+
+    /**
+     * @param servers the processes that serve the connections
+     */
+    public static DatabaseTime now(List<ProcessHandle> servers) {
         Map<Long, Long> nanos = new HashMap<>();
-        server.children().forEach(process -> nanos.put(process.pid(), nanos(process)));
+        servers.forEach(process -> nanos.put(process.pid(), nanos(process)));
         return new DatabaseTime(nanos);
     }
 

@@ -5,8 +5,11 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,7 +21,9 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import redis.embedded.RedisServer;
+import redis.embedded.RedisShardedCluster;
 
 /** PostgreSQL and Redis with the durability that a server has by default, and a folder for files; all on this machine. */
 public final class Servers implements AutoCloseable {
@@ -30,6 +35,7 @@ public final class Servers implements AutoCloseable {
     private final int postgresPort;
     private final RedisClient redis;
     private final RedisClient durableRedis;
+    private RedisClusterClient redisCluster;
 
     private Servers() throws Exception {
         this.folder = Files.createTempDirectory("ratelimit-benchmark");
@@ -81,6 +87,60 @@ public final class Servers implements AutoCloseable {
 
     public RedisClient durableRedis() {
         return durableRedis;
+    }
+
+    /** Three masters without replicas, which are started when they are first needed. */
+    public RedisClusterClient redisCluster() {
+        if (redisCluster == null) {
+            redisCluster = newRedisCluster();
+        }
+        return redisCluster;
+    }
+
+    private RedisClusterClient newRedisCluster() {
+        try {
+            RedisShardedCluster servers = RedisShardedCluster.newRedisCluster()
+                    .ephemeral()
+                    .shard("first", 0)
+                    .shard("second", 0)
+                    .shard("third", 0)
+                    .build();
+            servers.start();
+            open.push(servers::stop);
+            RedisClusterClient client = RedisClusterClient.create(servers.ports().stream()
+                    .map(port -> RedisURI.create("127.0.0.1", port))
+                    .toList());
+            open.push(client::shutdown);
+            return client;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The process that serves the client. */
+    public static ProcessHandle process(RedisClient client) {
+        try (StatefulRedisConnection<String, String> connection = client.connect()) {
+            return process(connection.sync().info("server"));
+        }
+    }
+
+    /** The processes that serve the client. */
+    public static List<ProcessHandle> processes(RedisClusterClient client) {
+        try (StatefulRedisClusterConnection<String, String> connection = client.connect()) {
+            return connection.sync().upstream().commands().info("server").stream()
+                    .map(Servers::process)
+                    .toList();
+        }
+    }
+
+    private static ProcessHandle process(String info) {
+        String number = info.lines()
+                .filter(line -> line.startsWith("process_id:"))
+                .findFirst()
+                .orElseThrow()
+                .substring("process_id:".length());
+        return ProcessHandle.of(Long.parseLong(number))
+                .orElseThrow(() -> new IllegalStateException("Redis does not run on this machine"));
     }
 
     public String postgresUrl() {

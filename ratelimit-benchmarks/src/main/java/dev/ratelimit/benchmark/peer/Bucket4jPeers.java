@@ -7,16 +7,20 @@ import io.github.bucket4j.distributed.ExpirationAfterWriteStrategy;
 import io.github.bucket4j.distributed.proxy.ProxyManager;
 import io.github.bucket4j.postgresql.Bucket4jPostgreSQL;
 import io.github.bucket4j.redis.lettuce.Bucket4jLettuce;
+import io.github.bucket4j.redis.lettuce.Bucket4jLettuce.LettuceBasedProxyManagerBuilder;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.cluster.RedisClusterClient;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.IntFunction;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 /** Bucket4j 8, as its documentation says to use it: one bucket for each key, refilled greedily. */
@@ -101,17 +105,37 @@ public final class Bucket4jPeers {
         return new Buckets(instances, burst);
     }
 
-    public static Peer redis(RedisClient client, String prefix, long burst, int keys) {
+    /**
+     * @param instances how many there are, each with a connection of its own
+     */
+    public static Peer redis(RedisClient client, int instances, String prefix, long burst, int keys) {
+        return redis(() -> Bucket4jLettuce.casBasedBuilder(client), instances, prefix, burst, keys);
+    }
+
+    public static Peer redis(RedisClusterClient client, String prefix, long burst, int keys) {
+        return redis(() -> Bucket4jLettuce.casBasedBuilder(client), 1, prefix, burst, keys);
+    }
+
+    private static Peer redis(
+            Supplier<LettuceBasedProxyManagerBuilder<byte[]>> builder,
+            int instances,
+            String prefix,
+            long burst,
+            int keys) {
         BucketConfiguration configuration =
                 BucketConfiguration.builder().addLimit(bandwidth(burst)).build();
-        ProxyManager<byte[]> manager = Bucket4jLettuce.casBasedBuilder(client)
-                .expirationAfterWrite(
-                        ExpirationAfterWriteStrategy.basedOnTimeForRefillingBucketUpToMax(Duration.ofMinutes(1)))
-                .build();
-        Bucket[] buckets = buckets(
-                keys,
-                key -> manager.builder().build((prefix + key).getBytes(StandardCharsets.UTF_8), () -> configuration));
-        return new Buckets(List.<Bucket[]>of(buckets), burst);
+        List<Bucket[]> all = new ArrayList<>();
+        for (int i = 0; i < instances; i++) {
+            ProxyManager<byte[]> manager = builder.get()
+                    .expirationAfterWrite(
+                            ExpirationAfterWriteStrategy.basedOnTimeForRefillingBucketUpToMax(Duration.ofMinutes(1)))
+                    .build();
+            all.add(buckets(
+                    keys,
+                    key -> manager.builder()
+                            .build((prefix + key).getBytes(StandardCharsets.UTF_8), () -> configuration)));
+        }
+        return new Buckets(all, burst);
     }
 
     private static Bucket[] buckets(int keys, IntFunction<Bucket> make) {

@@ -7,8 +7,12 @@ import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.MemoryLimitStore;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
+import dev.ratelimit.store.redis.Acknowledge;
+import dev.ratelimit.store.redis.RedisLimitStore;
+import dev.ratelimit.store.redis.RedisOptions;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.store.sqlite.SqliteLimitStore;
+import io.lettuce.core.AbstractRedisClient;
 import java.nio.file.Path;
 import java.time.Duration;
 import javax.sql.DataSource;
@@ -44,6 +48,16 @@ public final class Stores {
 
     public static LimitStore sqlite(SqliteFile file) {
         return new SqliteLimitStore(file);
+    }
+
+    /** A store whose keys begin with the prefix. */
+    public static LimitStore redis(AbstractRedisClient client, String prefix, Acknowledge acknowledge) {
+        return RedisLimitStore.open(
+                client,
+                RedisOptions.DEFAULT
+                        .withKeyPrefix(prefix)
+                        .withDeadline(PATIENCE)
+                        .withAcknowledge(acknowledge));
     }
 
     public static LimitStore memory() {
