@@ -53,6 +53,8 @@ subprojects {
         // Internal: <internal.packages> in pom.xml lists the same.
         exclude("dev/ratelimit/support/**")
         exclude("dev/ratelimit/store/postgresql/admission/**")
+        exclude("dev/ratelimit/store/postgresql/transaction/**")
+        exclude("dev/ratelimit/store/swap/**")
         exclude("dev/ratelimit/engine/queue/**")
         exclude("dev/ratelimit/engine/local/**")
         exclude("dev/ratelimit/engine/lease/**")

@@ -60,6 +60,9 @@ class ArchitectureTest {
     private static final String SQLITE = "dev.ratelimit.store.sqlite";
     private static final String POSTGRESQL = "dev.ratelimit.store.postgresql";
     private static final String ADMISSION = "dev.ratelimit.store.postgresql.admission";
+    private static final String TRANSACTION = "dev.ratelimit.store.postgresql.transaction";
+    private static final String POSTGRESQL_SWAP = "dev.ratelimit.store.postgresql.swap";
+    private static final String SWAP = "dev.ratelimit.store.swap";
     private static final String AUDIT = "dev.ratelimit.audit";
     private static final String REPORT = "dev.ratelimit.audit.report";
     private static final String RETENTION = "dev.ratelimit.audit.retention";
@@ -91,7 +94,10 @@ class ArchitectureTest {
             Map.entry(JDBC, List.of(ROOT, ALGORITHM, STORE)),
             Map.entry(SQLITE, List.of(ROOT, ALGORITHM, STORE, JDBC, LOGGING, "org.sqlite")),
             Map.entry(ADMISSION, List.of(ROOT, ALGORITHM)),
-            Map.entry(POSTGRESQL, List.of(ROOT, ALGORITHM, STORE, JDBC, ADMISSION, LOGGING)),
+            Map.entry(TRANSACTION, List.of(STORE, LOGGING)),
+            Map.entry(POSTGRESQL, List.of(ROOT, ALGORITHM, STORE, JDBC, ADMISSION, TRANSACTION)),
+            Map.entry(SWAP, List.of(ROOT, ALGORITHM, STORE)),
+            Map.entry(POSTGRESQL_SWAP, List.of(ALGORITHM, STORE, JDBC, POSTGRESQL, TRANSACTION, SWAP)),
             Map.entry(QUEUE, List.of(ROOT, STORE, LOGGING)),
             Map.entry(LOCAL, List.of(ROOT, ALGORITHM, STORE, QUEUE)),
             Map.entry(LEASE, List.of(ROOT, ALGORITHM, STORE, QUEUE, LOGGING)),
@@ -251,7 +257,7 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule onlyStoresSchemaDataAndAuditSpeakSql = noClasses()
             .that()
-            .resideOutsideOfPackages(JDBC, SQLITE, POSTGRESQL, SCHEMA, DATA, TABLE, AUDIT, RETENTION)
+            .resideOutsideOfPackages(JDBC, SQLITE, POSTGRESQL, TRANSACTION, POSTGRESQL_SWAP, SCHEMA, DATA, TABLE, AUDIT, RETENTION)
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("java.sql", "javax.sql");
@@ -326,7 +332,8 @@ class ArchitectureTest {
     }
 
     private static DescribedPredicate<JavaClass> whereStateIs() {
-        return resideInAPackage(ALGORITHM).or(resideInAnyPackage(STORE, JDBC, SQLITE, POSTGRESQL, ADMISSION));
+        return resideInAPackage(ALGORITHM)
+                .or(resideInAnyPackage(STORE, JDBC, SQLITE, POSTGRESQL, ADMISSION, TRANSACTION, POSTGRESQL_SWAP));
     }
 
     private static DescribedPredicate<JavaClass> isFloating() {

@@ -19,6 +19,7 @@ import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
+import dev.ratelimit.store.postgresql.swap.PostgresSwapStore;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.store.sqlite.SqliteLimitStore;
 import dev.ratelimit.testing.SettableClock;
@@ -39,6 +40,8 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -64,13 +67,15 @@ class DurabilityTest {
         }
     }
 
-    @Test
-    void everyAcknowledgedDecisionIsInPostgresAfterTheProcessWasKilled(@TempDir Path folder) throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"postgresql", "postgresql-swap"})
+    void everyAcknowledgedDecisionIsInPostgresAfterTheProcessWasKilled(String kind, @TempDir Path folder)
+            throws Exception {
         TestPostgres postgres = TestPostgres.durable();
         String schema = postgres.freshSchema();
         Schema.migrate(postgres.dataSource(), schema);
 
-        long acknowledged = killInTheMiddle(folder.resolve("output"), "postgresql", postgres.jdbcUrl(), schema);
+        long acknowledged = killInTheMiddle(folder.resolve("output"), kind, postgres.jdbcUrl(), schema);
 
         // A group that had reached the server is still decided there after its client has gone.
         awaitNoOtherStatement(postgres.dataSource(), schema);
@@ -157,14 +162,17 @@ class DurabilityTest {
         });
     }
 
-    @Test
-    void countsAndPenaltiesSurviveARestartOnPostgres() {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void countsAndPenaltiesSurviveARestartOnPostgres(boolean swaps) {
         SettableClock clock = new SettableClock();
         TestPostgres postgres = TestPostgres.instance();
         String schema = postgres.freshSchema();
         assertSurvivesRestart(clock, () -> {
             Schema.migrate(postgres.dataSource(), schema);
-            return new PostgresLimitStore(postgres.dataSource(), schema, clock);
+            return swaps
+                    ? new PostgresSwapStore(postgres.dataSource(), schema, clock)
+                    : new PostgresLimitStore(postgres.dataSource(), schema, clock);
         });
     }
 

@@ -16,6 +16,7 @@ import dev.ratelimit.engine.Grouping;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
+import dev.ratelimit.store.postgresql.swap.PostgresSwapStore;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.store.sqlite.SqliteLimitStore;
 import java.io.BufferedReader;
@@ -37,7 +38,8 @@ import java.util.concurrent.locks.LockSupport;
  * The main class of a process with a rate limiter of its own, which a {@link LimiterChild} starts and talks to by lines
  * on the standard streams. Its lines begin with {@value #MARK}; whatever else is printed is not for the test.
  *
- * <p>Arguments: {@code sqlite}, the path of the file; or {@code postgresql}, the address, the schema; then what to do.
+ * <p>Arguments: {@code sqlite}, the path of the file; or {@code postgresql} or
+ * {@code postgresql-swap}, the address, the schema; then what to do.
  */
 public final class LimiterProcess {
 
@@ -89,7 +91,10 @@ public final class LimiterProcess {
             HikariConfig config = new HikariConfig();
             config.setJdbcUrl(args[1]);
             config.setMaximumPoolSize(2);
-            store = new PostgresLimitStore(new HikariDataSource(config), args[2]);
+            HikariDataSource pool = new HikariDataSource(config);
+            store = args[0].equals("postgresql-swap")
+                    ? new PostgresSwapStore(pool, args[2]).withDeadline(Duration.ofMinutes(1))
+                    : new PostgresLimitStore(pool, args[2]);
             rest = 3;
         }
         LimiterProcess process = new LimiterProcess(store);

@@ -19,6 +19,8 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,29 +37,35 @@ class ManyProcessesTest {
         SqliteFile file = SqliteFile.at(folder.resolve("ratelimit.db"));
         Schema.migrate(file);
 
-        useUpTogether("sqlite", file.path().toString());
+        useUpTogether(List.of("sqlite"), file.path().toString());
 
         assertUsedUp(file.dataSource(), "main");
     }
 
-    @Test
-    void processesOnOnePostgresAdmitExactlyTheLimit() throws Exception {
+    /** Both ways to decide may be used at once, as while an application is rolled out. */
+    @ParameterizedTest
+    @ValueSource(strings = {"postgresql", "postgresql-swap", "postgresql,postgresql-swap"})
+    void processesOnOnePostgresAdmitExactlyTheLimit(String kinds) throws Exception {
         TestPostgres postgres = TestPostgres.instance();
         String schema = postgres.freshSchema();
         Schema.migrate(postgres.dataSource(), schema);
 
-        useUpTogether("postgresql", postgres.jdbcUrl(), schema);
+        useUpTogether(List.of(kinds.split(",")), postgres.jdbcUrl(), schema);
 
         assertUsedUp(postgres.dataSource(), schema);
     }
 
-    private static void useUpTogether(String... where) throws Exception {
-        List<String> arguments = new ArrayList<>(List.of(where));
-        arguments.add("use-up");
+    /**
+     * @param kinds those of the stores, in turn
+     */
+    private static void useUpTogether(List<String> kinds, String... where) throws Exception {
         List<LimiterChild> children = new ArrayList<>();
         Set<Integer> sharing = new HashSet<>();
         try {
             for (int i = 0; i < PROCESSES; i++) {
+                List<String> arguments = new ArrayList<>(List.of(kinds.get(i % kinds.size())));
+                arguments.addAll(List.of(where));
+                arguments.add("use-up");
                 children.add(LimiterChild.start(arguments.toArray(String[]::new)));
             }
             for (Limit limit : LimiterProcess.LIMITS) {
@@ -74,7 +82,7 @@ class ManyProcessesTest {
                     assertThat(said[2]).as("undecided").isEqualTo("0");
                     admitted.add(Integer.parseInt(said[1]));
                 }
-                log.info("{}, {}: the processes admitted {}", where[0], limit.name(), admitted);
+                log.info("{}, {}: the processes admitted {}", kinds, limit.name(), admitted);
                 assertThat(admitted.stream().mapToInt(Integer::intValue).sum())
                         .as("admitted by %s in all, of which each process %s", limit.name(), admitted)
                         .isEqualTo(LimiterProcess.GRANTED);

@@ -16,6 +16,7 @@ import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
+import dev.ratelimit.store.postgresql.swap.PostgresSwapStore;
 import dev.ratelimit.testing.TestSeed;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.sql.Connection;
@@ -28,8 +29,9 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,8 +48,23 @@ class OpposedOrdersTest {
 
     private final TestPostgres postgres = TestPostgres.instance();
 
-    @Test
-    void groupsInOpposedOrdersNeverDeadlockNorFail() throws Exception {
+    /** The ways to decide. */
+    enum Way {
+        LOCKS,
+        SWAPS,
+        BOTH;
+
+        /** The store of a thread. */
+        private LimitStore open(HikariDataSource pool, String schema, int number) {
+            return this == LOCKS || (this == BOTH && number % 3 == 0)
+                    ? new PostgresLimitStore(pool, schema)
+                    : new PostgresSwapStore(pool, schema).withDeadline(Duration.ofSeconds(30));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void groupsInOpposedOrdersNeverDeadlockNorFail(Way way) throws Exception {
         TestSeed seed = TestSeed.of("OpposedOrdersTest");
         String schema = postgres.freshSchema();
         Schema.migrate(postgres.dataSource(), schema);
@@ -65,11 +82,11 @@ class OpposedOrdersTest {
         AtomicLong groups = new AtomicLong();
         AtomicLong pruned = new AtomicLong();
 
-        try (HikariDataSource pool = pool(schema);
-                LimitStore store = new PostgresLimitStore(pool, schema)) {
+        try (HikariDataSource pool = pool(schema)) {
             long end = System.nanoTime() + TIME.toNanos();
             Together.run(DECIDING + PRUNING, number -> () -> {
                 RandomGenerator random = seed.history(number);
+                LimitStore store = way.open(pool, schema, number);
                 while (System.nanoTime() < end) {
                     if (number < DECIDING) {
                         List<Operation> group = group(random, number % 2 == 0, fleeting, punished);
@@ -78,7 +95,7 @@ class OpposedOrdersTest {
                         groups.incrementAndGet();
                     } else {
                         // Each with its own place in the tables, as two instances have.
-                        LimitStore pruner = new PostgresLimitStore(pool, schema);
+                        LimitStore pruner = way.open(pool, schema, number);
                         for (int i = 0; i < 6; i++) {
                             pruned.addAndGet(pruner.prune(0).states());
                         }
@@ -89,7 +106,7 @@ class OpposedOrdersTest {
         }
 
         awaitGone(schema); // the counts of a connection are certain once it is closed
-        log.info("{} groups, {} rows pruned", groups, pruned);
+        log.info("{}: {} groups, {} rows pruned", way, groups, pruned);
         assertThat(deadlocks()).isEqualTo(before);
         assertThat(groups).hasValueGreaterThan(20);
         assertThat(pruned).hasValueGreaterThan(20);

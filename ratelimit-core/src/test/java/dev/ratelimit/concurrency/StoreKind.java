@@ -4,6 +4,7 @@ import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.MemoryLimitStore;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
+import dev.ratelimit.store.postgresql.swap.PostgresSwapStore;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.store.sqlite.SqliteLimitStore;
 import dev.ratelimit.testing.postgres.TestPostgres;
@@ -44,6 +45,20 @@ enum StoreKind {
             String schema = postgres.freshSchema();
             Schema.migrate(postgres.dataSource(), schema);
             return new PostgresLimitStore(postgres.dataSource(), schema, clock);
+        }
+
+        @Override
+        LimitStore open(Path folder) {
+            return open(folder, null);
+        }
+    },
+    POSTGRESQL_SWAP {
+        @Override
+        LimitStore open(Path folder, InstantSource clock) {
+            TestPostgres postgres = TestPostgres.instance();
+            String schema = postgres.freshSchema();
+            Schema.migrate(postgres.dataSource(), schema);
+            return new PostgresSwapStore(postgres.dataSource(), schema, clock).withDeadline(Duration.ofSeconds(30));
         }
 
         @Override

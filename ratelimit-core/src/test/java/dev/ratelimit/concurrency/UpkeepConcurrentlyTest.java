@@ -19,6 +19,7 @@ import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
+import dev.ratelimit.store.postgresql.swap.PostgresSwapStore;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.store.sqlite.SqliteLimitStore;
 import dev.ratelimit.testing.SettableClock;
@@ -39,6 +40,8 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -72,8 +75,9 @@ class UpkeepConcurrentlyTest {
         decideAndPrune(() -> new SqliteLimitStore(file), file.dataSource(), "main");
     }
 
-    @Test
-    void instancesThatDoUpkeepAtOnceLoseNothingLiveOnPostgres() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void instancesThatDoUpkeepAtOnceLoseNothingLiveOnPostgres(boolean swaps) throws Exception {
         TestPostgres postgres = TestPostgres.instance();
         String schema = postgres.freshSchema();
         Schema.migrate(postgres.dataSource(), schema);
@@ -82,7 +86,12 @@ class UpkeepConcurrentlyTest {
         config.setMaximumPoolSize(DECIDING + KEEPING);
 
         try (HikariDataSource pool = new HikariDataSource(config)) {
-            decideAndPrune(() -> new PostgresLimitStore(pool, schema), pool, schema);
+            decideAndPrune(
+                    () -> swaps
+                            ? new PostgresSwapStore(pool, schema).withDeadline(Duration.ofSeconds(30))
+                            : new PostgresLimitStore(pool, schema),
+                    pool,
+                    schema);
         }
     }
 

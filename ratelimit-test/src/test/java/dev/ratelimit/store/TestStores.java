@@ -2,6 +2,7 @@ package dev.ratelimit.store;
 
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
+import dev.ratelimit.store.postgresql.swap.PostgresSwapStore;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.store.sqlite.SqliteLimitStore;
 import dev.ratelimit.testing.postgres.TestPostgres;
@@ -9,6 +10,7 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import javax.sql.DataSource;
 
 /** Stores on real databases with the current schema. */
 public final class TestStores {
@@ -26,10 +28,19 @@ public final class TestStores {
 
     /** A store in a PostgreSQL schema of that name; with {@code null} as the clock, on the clock of the database. */
     public static PostgresLimitStore postgres(String schema, InstantSource clock) {
-        TestPostgres postgres = TestPostgres.instance();
+        return new PostgresLimitStore(migrated(schema), schema, clock);
+    }
+
+    /** The same, which decides by swaps. */
+    public static PostgresSwapStore postgresSwap(String schema, InstantSource clock) {
+        return new PostgresSwapStore(migrated(schema), schema, clock);
+    }
+
+    private static DataSource migrated(String schema) {
+        DataSource dataSource = TestPostgres.instance().dataSource();
         if (MIGRATED.add(schema)) {
-            Schema.migrate(postgres.dataSource(), schema);
+            Schema.migrate(dataSource, schema);
         }
-        return new PostgresLimitStore(postgres.dataSource(), schema, clock);
+        return dataSource;
     }
 }

@@ -19,6 +19,9 @@ public final class StateColumns {
     /** How many they are. */
     public static final int COUNT = 11;
 
+    /** All columns of a state, for a store that may write it again as it is. */
+    public static final String READ_WHOLE = READ + ", expires_at";
+
     private StateColumns() {}
 
     /**
@@ -37,6 +40,29 @@ public final class StateColumns {
                 row.getLong(first + 8),
                 row.getLong(first + 9),
                 0);
+    }
+
+    /**
+     * Reads the columns of {@link #READ_WHOLE}.
+     *
+     * @param first the number of the first of the columns
+     */
+    public static State readWhole(ResultSet row, int first) throws SQLException {
+        byte[] moments = row.getBytes(first + 6);
+        return new State(
+                row.getString(first),
+                new Count(
+                        row.getLong(first + 1),
+                        row.getLong(first + 2),
+                        row.getLong(first + 3),
+                        row.getLong(first + 4),
+                        row.getLong(first + 5),
+                        moments == null ? Log.EMPTY : Log.of(moments)),
+                row.getLong(first + 10),
+                row.getLong(first + 7),
+                row.getLong(first + 8),
+                row.getLong(first + 9),
+                row.getLong(first + COUNT));
     }
 
     private static Count count(ResultSet row, int first, Count.@Nullable Layout layout) throws SQLException {

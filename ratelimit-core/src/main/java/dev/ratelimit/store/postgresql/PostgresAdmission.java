@@ -8,6 +8,7 @@ import dev.ratelimit.store.StateKey;
 import dev.ratelimit.store.postgresql.AdmissionLimits.Numbered;
 import dev.ratelimit.store.postgresql.admission.AdmissionShape;
 import dev.ratelimit.store.postgresql.admission.AdmissionStatement;
+import dev.ratelimit.store.postgresql.transaction.PostgresConnections;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

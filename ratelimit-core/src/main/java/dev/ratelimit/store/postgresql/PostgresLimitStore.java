@@ -9,6 +9,8 @@ import dev.ratelimit.store.Pruned;
 import dev.ratelimit.store.StateKey;
 import dev.ratelimit.store.jdbc.UnsupportedDatabaseException;
 import dev.ratelimit.store.postgresql.admission.AdmissionFragments;
+import dev.ratelimit.store.postgresql.transaction.PostgresConnections;
+import dev.ratelimit.store.postgresql.transaction.PostgresFailures;
 import dev.ratelimit.support.Micros;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -46,9 +48,6 @@ public final class PostgresLimitStore implements LimitStore {
     private static final Pattern SCHEMA = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,62}");
 
     private static final String LOCK_NOT_AVAILABLE = "55P03";
-
-    /** The table or the schema does not exist. */
-    private static final Set<String> MISSING_SCHEMA = Set.of("42P01", "3F000");
 
     /** Without a deadline. */
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(2);
@@ -224,27 +223,14 @@ public final class PostgresLimitStore implements LimitStore {
         boolean isLocked = LOCK_NOT_AVAILABLE.equals(e.getSQLState());
         List<@Nullable Answer> answers = Arrays.asList(decided);
         if (!isLocked && answers.stream().allMatch(Objects::isNull)) {
-            return failed(e, List.of());
+            return PostgresFailures.of(e, schema, List.of());
         }
         try (Connection connection = connections.connect()) {
             Set<StateKey> locked = locking.lockedKeys(connection, group);
-            return isLocked ? new LockedKeysException(locked, answers, e) : failed(e, answers);
+            return isLocked ? new LockedKeysException(locked, answers, e) : PostgresFailures.of(e, schema, answers);
         } catch (SQLException also) {
-            return failed(also, List.of());
+            return PostgresFailures.of(also, schema, List.of());
         }
-    }
-
-    private LimitStoreException failed(SQLException e, List<@Nullable Answer> answers) {
-        return new LimitStoreException("PostgreSQL failed: " + e.getMessage() + hint(e.getSQLState()), answers, e);
-    }
-
-    private String hint(@Nullable String sqlState) {
-        if (MISSING_SCHEMA.contains(String.valueOf(sqlState))) {
-            return "; Schema.migrate has not been run on schema " + schema;
-        }
-        return PostgresConnections.READ_ONLY.equals(sqlState)
-                ? "; connect to the primary: if the JDBC URL names several hosts, add targetServerType=primary to it"
-                : "";
     }
 
     private @Nullable Long now() {

@@ -4,6 +4,7 @@ import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.GroupArithmetic;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.StateKey;
+import dev.ratelimit.store.postgresql.transaction.PostgresConnections;
 import dev.ratelimit.support.Micros;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

@@ -5,6 +5,7 @@ import dev.ratelimit.store.Pruned;
 import dev.ratelimit.store.jdbc.PruningWalk;
 import dev.ratelimit.store.jdbc.PruningWalk.Step;
 import dev.ratelimit.store.jdbc.PruningWalk.Table;
+import dev.ratelimit.store.postgresql.transaction.PostgresConnections;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

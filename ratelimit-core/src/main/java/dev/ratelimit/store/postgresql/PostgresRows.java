@@ -122,28 +122,29 @@ final class PostgresRows implements GroupArithmetic.Rows {
         changedViolations.put(key, counted);
     }
 
+    /** The row stays, without a state: an instance that decides by swaps, and has read it before, must not win. */
     @Override
     public void remove(StateKey key) {
         states.remove(key);
         violations.remove(key);
-        changedStates.remove(key);
+        changedStates.put(key, State.FRESH);
         changedViolations.remove(key);
         removed.add(key);
     }
 
     boolean areChanged() {
-        return !changedStates.isEmpty() || !changedViolations.isEmpty() || !removed.isEmpty();
+        return !changedStates.isEmpty() || !changedViolations.isEmpty();
     }
 
     boolean isChanged(StateKey key) {
-        return changedStates.containsKey(key) || changedViolations.containsKey(key) || removed.contains(key);
+        return changedStates.containsKey(key) || changedViolations.containsKey(key);
     }
 
     /** The statements that write the changed rows. */
     String statements(PostgresStatements sql) {
         StringBuilder all = new StringBuilder();
         if (!removed.isEmpty()) {
-            all.append(sql.deleteStates).append(';').append(sql.deletePenalties).append(';');
+            all.append(sql.deletePenalties).append(';');
         }
         if (!changedStates.isEmpty()) {
             all.append(areInPlace() ? sql.updateStates : sql.writeStates).append(';');
@@ -159,7 +160,6 @@ final class PostgresRows implements GroupArithmetic.Rows {
         int next = 1;
         if (!removed.isEmpty()) {
             next = bindKeys(statement, next, removed);
-            next = bindKeys(statement, next, removed);
         }
         if (!changedStates.isEmpty()) {
             next = areInPlace() ? bindPlaces(statement, next) : bindStates(statement, next);
@@ -171,7 +171,7 @@ final class PostgresRows implements GroupArithmetic.Rows {
 
     /** Whether all rows that have changed are still where they were locked. */
     private boolean areInPlace() {
-        return removed.isEmpty() && places.keySet().containsAll(changedStates.keySet());
+        return places.keySet().containsAll(changedStates.keySet());
     }
 
     static int bindKeys(PreparedStatement statement, int first, Iterable<StateKey> keys) throws SQLException {

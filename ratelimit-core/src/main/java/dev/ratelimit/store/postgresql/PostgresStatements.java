@@ -8,7 +8,9 @@ import java.time.Duration;
 /**
  * The statements. Those of the Java path have arrays as parameters, with one element for each key.
  *
- * <p>All statements that lock rows lock them in the order of their keys.
+ * <p>All statements that lock rows lock them in the order of their keys. All that write a state also change its version, for
+ * instances that decide by swaps. A new row begins with the clock, so that a row that is deleted and comes again never has a
+ * version that it had before.
  */
 final class PostgresStatements {
 
@@ -66,8 +68,8 @@ final class PostgresStatements {
 
     /** Locks the rows, and inserts missing ones. An existing row is not changed. */
     private static final String MAKE = """
-            INSERT INTO "%1$s".rate_limits AS state (user_id, resource)
-            SELECT key.subject, key.resource
+            INSERT INTO "%1$s".rate_limits AS state (user_id, resource, version)
+            SELECT key.subject, key.resource, %2$s
             FROM unnest(?::text[], ?::text[]) AS key (subject, resource)
             ORDER BY key.subject COLLATE "C", key.resource COLLATE "C"
             ON CONFLICT (user_id, resource) DO UPDATE SET algorithm = state.algorithm WHERE false
@@ -93,7 +95,7 @@ final class PostgresStatements {
             """;
 
     private static final String WRITE_STATES = """
-            INSERT INTO "%1$s".rate_limits
+            INSERT INTO "%1$s".rate_limits AS state
                 (user_id, resource, algorithm, window_start, window_size, capacity, request_count, previous_count, tokens,
                  log, blocked_until, last_request_at, last_allowed_at, expires_at)
             SELECT *
@@ -104,7 +106,8 @@ final class PostgresStatements {
                 capacity = excluded.capacity, request_count = excluded.request_count,
                 previous_count = excluded.previous_count, tokens = excluded.tokens, log = excluded.log,
                 blocked_until = excluded.blocked_until, last_request_at = excluded.last_request_at,
-                last_allowed_at = excluded.last_allowed_at, expires_at = excluded.expires_at
+                last_allowed_at = excluded.last_allowed_at, expires_at = excluded.expires_at,
+                version = state.version + 1
             """;
 
     /** Changes locked rows, where they were found. The numbers are those of one row after another. */
@@ -115,7 +118,7 @@ final class PostgresStatements {
                 request_count = given.numbers[row.before + 4], previous_count = given.numbers[row.before + 5],
                 tokens = given.numbers[row.before + 6], blocked_until = given.numbers[row.before + 7],
                 last_request_at = given.numbers[row.before + 8], last_allowed_at = given.numbers[row.before + 9],
-                expires_at = given.numbers[row.before + 10]
+                expires_at = given.numbers[row.before + 10], version = state.version + 1
             FROM (SELECT ?::bigint[] AS numbers OFFSET 0) given
             CROSS JOIN (
                 SELECT place, algorithm, log, 10 * (number::int - 1) AS before
@@ -137,8 +140,8 @@ final class PostgresStatements {
                 forget_at = excluded.forget_at
             """;
 
-    private static final String DELETE = """
-            DELETE FROM "%1$s".%2$s row
+    private static final String DELETE_PENALTIES = """
+            DELETE FROM "%1$s".rate_limit_penalties row
             USING unnest(?::text[], ?::text[]) AS key (subject, resource)
             WHERE row.user_id = key.subject AND row.resource = key.resource
             """;
@@ -181,7 +184,6 @@ final class PostgresStatements {
     final String updateStates;
     final String writeStates;
     final String writePenalties;
-    final String deleteStates;
     final String deletePenalties;
     final String free;
     final String existing;
@@ -204,12 +206,11 @@ final class PostgresStatements {
         this.readAlone = "SELECT 1" + PLANNING + ";" + read;
         this.beginAndLock = begin + LOCK.formatted(schema, given, StateColumns.READ);
         this.beginAndLockWithPenalties = beginAndLock + ";" + READ_PENALTIES.formatted(schema);
-        this.beginAndMake = begin + MAKE.formatted(schema) + ";" + read;
+        this.beginAndMake = begin + MAKE.formatted(schema, CLOCK) + ";" + read;
         this.updateStates = UPDATE_STATES.formatted(schema);
         this.writeStates = WRITE_STATES.formatted(schema);
         this.writePenalties = WRITE_PENALTIES.formatted(schema);
-        this.deleteStates = DELETE.formatted(schema, "rate_limits");
-        this.deletePenalties = DELETE.formatted(schema, "rate_limit_penalties");
+        this.deletePenalties = DELETE_PENALTIES.formatted(schema);
         this.free = FREE.formatted(schema);
         this.existing = EXISTING.formatted(schema);
     }

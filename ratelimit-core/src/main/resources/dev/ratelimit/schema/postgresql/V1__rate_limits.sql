@@ -41,6 +41,7 @@ CREATE TABLE ratelimit.rate_limits (
     last_request_at bigint           NOT NULL DEFAULT 0,
     last_allowed_at bigint           NOT NULL DEFAULT 0,
     expires_at      bigint           NOT NULL DEFAULT 0,
+    version         bigint           NOT NULL DEFAULT 1,
     PRIMARY KEY (user_id, resource)
 ) WITH (fillfactor = 70);
 
@@ -56,6 +57,7 @@ COMMENT ON COLUMN ratelimit.rate_limits.blocked_until IS 'end of the penalty';
 COMMENT ON COLUMN ratelimit.rate_limits.last_request_at IS 'when the row was last written';
 COMMENT ON COLUMN ratelimit.rate_limits.last_allowed_at IS 'for min-interval';
 COMMENT ON COLUMN ratelimit.rate_limits.expires_at IS 'from when on the row says no more than no row';
+COMMENT ON COLUMN ratelimit.rate_limits.version IS 'another one after each write, never zero; for decisions by swaps';
 
 CREATE TABLE ratelimit.rate_limit_penalties (
     user_id           text COLLATE "C" NOT NULL,

@@ -33,9 +33,9 @@ public record AdmissionStatement(String sql, List<String> parameters) {
     private static final String TEXT = """
             INSERT INTO "{schema}".rate_limits AS state
                 (user_id, resource, algorithm, window_start, window_size, capacity, {columns}, last_request_at,
-                 last_allowed_at, expires_at)
+                 last_allowed_at, expires_at, version)
             SELECT now.subject, now.resource, now.algorithm, now.start, now.size, now.capacity, {counts}, now.clock,
-                   now.clock, {fresh expiry}
+                   now.clock, {fresh expiry}, now.clock
             FROM (
                 SELECT key.*, {fresh start} AS start, {fresh counts}
                 FROM ({keys}) key
@@ -54,7 +54,7 @@ public record AdmissionStatement(String sql, List<String> parameters) {
                     ) now
                     OFFSET 0
                 ) now
-            )
+            ), version = state.version + 1
             WHERE state.algorithm = excluded.algorithm AND state.window_size = excluded.window_size
                 AND state.capacity = excluded.capacity
                 AND {clock} >= greatest(state.last_request_at, state.blocked_until, {next allowed} {since})

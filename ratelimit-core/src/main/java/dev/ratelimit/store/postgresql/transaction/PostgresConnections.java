@@ -1,4 +1,4 @@
-package dev.ratelimit.store.postgresql;
+package dev.ratelimit.store.postgresql.transaction;
 
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -13,32 +13,35 @@ import org.slf4j.LoggerFactory;
  * Runs work that is one transaction, or none. The statements of the work begin and end it, in as few round trips as they
  * need; a transaction that failed is rolled back here.
  */
-final class PostgresConnections {
+public final class PostgresConnections {
 
     private static final Logger log = LoggerFactory.getLogger(PostgresConnections.class);
 
-    private static final String SERIALIZATION_FAILURE = "40001";
-    private static final String DEADLOCK_DETECTED = "40P01";
+    /** The database has undone the transaction, since another one was in its way. */
+    public static final String SERIALIZATION_FAILURE = "40001";
+
+    public static final String DEADLOCK_DETECTED = "40P01";
     private static final String IDLE_IN_TRANSACTION_TIMEOUT = "25P03";
     private static final int MOST_TRIES = 5;
 
     /** The server is a standby, or has become one. */
-    static final String READ_ONLY = "25006";
+    public static final String READ_ONLY = "25006";
 
     private final DataSource dataSource;
     private final @Nullable Duration deadline;
 
-    PostgresConnections(DataSource dataSource, @Nullable Duration deadline) {
+    public PostgresConnections(DataSource dataSource, @Nullable Duration deadline) {
         this.dataSource = dataSource;
         this.deadline = deadline;
     }
 
-    interface Work {
+    /** The work of one transaction. */
+    public interface Work {
         void on(Connection connection) throws SQLException;
     }
 
     /** Runs the work, and runs it again if the database has undone all of it for reasons of its own. */
-    void run(Work work) throws SQLException {
+    public void run(Work work) throws SQLException {
         for (int tries = 1; ; tries++) {
             try {
                 runOnce(work);
@@ -51,7 +54,8 @@ final class PostgresConnections {
         }
     }
 
-    private void runOnce(Work work) throws SQLException {
+    /** Runs the work. If it fails, it is not known in general whether it was committed. */
+    public void runOnce(Work work) throws SQLException {
         try (Connection connection = connect()) {
             boolean done = false;
             try {
@@ -81,7 +85,7 @@ final class PostgresConnections {
     }
 
     /** In autocommit mode, whatever the pool prefers for the application. */
-    Connection connect() throws SQLException {
+    public Connection connect() throws SQLException {
         Connection connection = dataSource.getConnection();
         if (!connection.getAutoCommit()) {
             connection.setAutoCommit(true);
@@ -98,7 +102,8 @@ final class PostgresConnections {
         return (int) Math.min(Integer.MAX_VALUE, millis);
     }
 
-    static void rollBack(Connection connection) {
+    /** Rolls back whatever transaction there is; a connection on which that fails is given up. */
+    public static void rollBack(Connection connection) {
         try (Statement statement = connection.createStatement()) {
             statement.execute("ROLLBACK");
         } catch (SQLException e) {
