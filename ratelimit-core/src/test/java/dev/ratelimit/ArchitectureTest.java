@@ -257,7 +257,8 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule onlyStoresSchemaDataAndAuditSpeakSql = noClasses()
             .that()
-            .resideOutsideOfPackages(JDBC, SQLITE, POSTGRESQL, TRANSACTION, POSTGRESQL_SWAP, SCHEMA, DATA, TABLE, AUDIT, RETENTION)
+            .resideOutsideOfPackages(
+                    JDBC, SQLITE, POSTGRESQL, TRANSACTION, POSTGRESQL_SWAP, SCHEMA, DATA, TABLE, AUDIT, RETENTION)
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("java.sql", "javax.sql");

@@ -2,11 +2,15 @@ package dev.ratelimit.database;
 
 import dev.ratelimit.connection.LimiterConnections;
 import dev.ratelimit.connection.PooledLimitStore;
+import dev.ratelimit.database.StoreProperties.Mode;
+import dev.ratelimit.database.StoreProperties.Postgresql;
 import dev.ratelimit.database.StoreProperties.SynchronousCommit;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
+import dev.ratelimit.store.postgresql.swap.PostgresSwapStore;
 import java.time.Duration;
 import java.time.InstantSource;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** Opens the store in PostgreSQL on a few connections of its own. */
@@ -15,7 +19,6 @@ final class PostgresStores {
     private PostgresStores() {}
 
     static LimitStore open(PostgresDatabase database, Duration deadline, @Nullable InstantSource clock) {
-        String schema = database.settings().schema();
         int connectionsAtOnce = database.settings().poolSize();
         LimiterConnections connections = database.open("ratelimit", connectionsAtOnce, connectionsAtOnce);
         try {
@@ -24,15 +27,22 @@ final class PostgresStores {
                 connections.prepareAtOnce();
             }
             connections.setDeadline(deadline);
-            PostgresLimitStore store = new PostgresLimitStore(connections, schema, clock).withDeadline(deadline);
-            return new PooledLimitStore(
-                    database.settings().synchronousCommit() == SynchronousCommit.ON
-                            ? store
-                            : store.withoutWaitingForTheDisk(),
-                    connections);
+            return new PooledLimitStore(store(connections, database.settings(), deadline, clock), connections);
         } catch (RuntimeException e) {
             connections.close();
             throw e;
         }
+    }
+
+    private static LimitStore store(
+            DataSource connections, Postgresql settings, Duration deadline, @Nullable InstantSource clock) {
+        boolean durable = settings.synchronousCommit() == SynchronousCommit.ON;
+        if (settings.mode() == Mode.SWAP) {
+            PostgresSwapStore store =
+                    new PostgresSwapStore(connections, settings.schema(), clock).withDeadline(deadline);
+            return durable ? store : store.withoutWaitingForTheDisk();
+        }
+        PostgresLimitStore store = new PostgresLimitStore(connections, settings.schema(), clock).withDeadline(deadline);
+        return durable ? store : store.withoutWaitingForTheDisk();
     }
 }

@@ -55,6 +55,7 @@ public record StoreProperties(
      * @param poolSize how many connections to keep, apart from those of the application
      * @param pooler whether a proxy between the application and the database pools connections by transaction
      * @param synchronousCommit off answers before a decision is on disk; a crash of the database may lose the last ones
+     * @param mode how decisions keep out of each other's way: by row locks, or by swaps for compatible databases
      */
     public record Postgresql(
             @Nullable String url,
@@ -63,7 +64,8 @@ public record StoreProperties(
             @DefaultValue("ratelimit") String schema,
             @DefaultValue("4") int poolSize,
             @DefaultValue("auto") Pooler pooler,
-            @DefaultValue("on") SynchronousCommit synchronousCommit) {
+            @DefaultValue("on") SynchronousCommit synchronousCommit,
+            @DefaultValue("lock") Mode mode) {
 
         /** Keeps the password out of logs. */
         @Override
@@ -82,6 +84,12 @@ public record StoreProperties(
         String keyword() {
             return name().toLowerCase(Locale.ROOT);
         }
+    }
+
+    /** How decisions on PostgreSQL keep out of each other's way. */
+    public enum Mode {
+        LOCK,
+        SWAP
     }
 
     /** Whether a decision is on disk before it is answered. */

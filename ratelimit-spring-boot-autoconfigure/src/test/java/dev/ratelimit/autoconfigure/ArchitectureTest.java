@@ -107,6 +107,7 @@ class ArchitectureTest {
                             "dev.ratelimit.store.jdbc",
                             "dev.ratelimit.store.sqlite",
                             "dev.ratelimit.store.postgresql",
+                            "dev.ratelimit.store.postgresql.swap",
                             "dev.ratelimit.schema",
                             "dev.ratelimit.audit",
                             "dev.ratelimit.audit.retention",

@@ -80,7 +80,7 @@ class WarmUpTest {
     }
 
     @Test
-    void allConnectionsAreOpenAndNoRowStaysBehind() {
+    void allConnectionsAreOpenAndNoStateStaysBehind() {
         String schema = TestPostgres.instance().freshSchema();
         String known = TestPostgres.instance().jdbcUrl();
         String url = known + (known.contains("?") ? "&" : "?") + "ApplicationName=" + schema;
@@ -91,7 +91,8 @@ class WarmUpTest {
                         "ratelimit.store.postgresql.pool-size=3")
                 .run(context -> {
                     assertThat(context).hasSingleBean(LimitStore.class);
-                    assertThat(rows(schema, "rate_limits")).isZero();
+                    assertThat(rows(schema, "rate_limits WHERE algorithm <> '' OR expires_at <> 0"))
+                            .isZero();
                     assertThat(rows(schema, "rate_limit_penalties")).isZero();
                     assertThat(connections(schema)).isEqualTo(3);
                 });
