@@ -115,13 +115,23 @@ final class PostgresAuditDatabase extends AuditDatabase {
 
     private static Array array(Connection connection, String type, List<@Nullable Object[]> rows, int column)
             throws SQLException {
-        // The driver must know that an element is itself an array.
-        @Nullable
-        Object[] values = type.equals("bytea") ? new byte @Nullable [rows.size()][] : new @Nullable Object[rows.size()];
+        @Nullable Object[] values = newArray(type, rows.size());
         for (int i = 0; i < values.length; i++) {
             values[i] = rows.get(i)[column];
         }
         return connection.createArrayOf(type, values);
+    }
+
+    /** The driver sends arrays of these classes in binary form, which takes less time on both sides. */
+    private static @Nullable Object[] newArray(String type, int length) {
+        return switch (type) {
+            case "bigint" -> new @Nullable Long[length];
+            case "integer" -> new @Nullable Integer[length];
+            case "boolean" -> new @Nullable Boolean[length];
+            case "text" -> new @Nullable String[length];
+            case "bytea" -> new byte @Nullable [length][];
+            default -> new @Nullable Object[length];
+        };
     }
 
     private static YearMonth month(Instant moment) {
