@@ -54,7 +54,9 @@ public final class ChangeLog {
         /** The counts and penalties of a subject. */
         SUBJECT("subject"),
         /** The copy of an SQLite file. */
-        BACKUP("backup");
+        BACKUP("backup"),
+        /** The end of old months of the audit trail and of totals. */
+        RETENTION("retention");
 
         private final String keyword;
 
@@ -77,7 +79,7 @@ public final class ChangeLog {
                 }
             }
             throw new IllegalArgumentException("the kind of a change is '" + keyword
-                    + "'; write limit, rule, quota, user, api-key, subject or backup");
+                    + "'; write limit, rule, quota, user, api-key, subject, backup or retention");
         }
     }
 
@@ -175,5 +177,12 @@ public final class ChangeLog {
     public void backedUp(String file, Change change) {
         change.requireNoExpiry("a backup");
         storage.run(transaction -> transaction.log(new Target("back-up", Kind.BACKUP, file), change, null, null));
+    }
+
+    /** Logs that an operator lets retention run. */
+    public void retentionBegins(Change change) {
+        change.requireNoExpiry("a run of retention");
+        storage.run(transaction ->
+                transaction.log(new Target("run", Kind.RETENTION, "audit trail and totals"), change, null, null));
     }
 }

@@ -146,11 +146,6 @@ public final class ConfiguredStorage implements PolicyStorage {
     }
 
     @Override
-    public boolean notePenalty(Subject subject, String limit, String metadata) {
-        throw unchangeable();
-    }
-
-    @Override
     public void requireChangeable() {
         throw unchangeable();
     }

@@ -72,13 +72,18 @@ public final class PenaltyAdmin {
     public boolean note(Subject subject, String limit, Map<String, String> notes, Change change) {
         change.requireNoExpiry("a note on violations");
         String metadata = JsonText.object(notes);
-        boolean found = storage.notePenalty(subject, limit, metadata);
+        boolean found = storage.change(transaction -> {
+            boolean noted = transaction.notePenalty(subject, limit, metadata);
+            if (noted) {
+                transaction.log(
+                        new ChangeLog.Target("note", ChangeLog.Kind.SUBJECT, subject.text()),
+                        change,
+                        null,
+                        JsonText.object(Map.of("limit", limit, "notes", metadata)));
+            }
+            return noted;
+        });
         if (found) {
-            storage.run(transaction -> transaction.log(
-                    new ChangeLog.Target("note", ChangeLog.Kind.SUBJECT, subject.text()),
-                    change,
-                    null,
-                    JsonText.object(Map.of("limit", limit, "notes", metadata))));
             log.info(
                     "Noted {} on the violations of {} on limit {}, by {}",
                     LogText.of(metadata),

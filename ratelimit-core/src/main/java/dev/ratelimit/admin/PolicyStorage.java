@@ -108,14 +108,6 @@ public interface PolicyStorage extends Policies {
     Map<String, Long> activePenalties();
 
     /**
-     * Replaces the notes on the violations of a subject on a limit. If there are no violations, returns false.
-     *
-     * @param metadata a JSON object
-     * @throws IllegalStateException if penalties {@linkplain #listsCounts() cannot be listed}
-     */
-    boolean notePenalty(Subject subject, String limit, String metadata);
-
-    /**
      * Refuses before anything happens if nothing can be changed here.
      *
      * @throws IllegalStateException if so
@@ -144,6 +136,14 @@ public interface PolicyStorage extends Policies {
             return true;
         });
     }
+
+    /**
+     * The name of a state.
+     *
+     * @param subject the text of the subject
+     * @param limit the name that the limit counts under
+     */
+    record StateName(String subject, String limit) {}
 
     /** The writes of one change. They become visible together, when the change is committed. */
     interface Transaction {
@@ -191,5 +191,21 @@ public interface PolicyStorage extends Policies {
 
         /** Tells all instances that counts of a subject were reset. */
         void announceReset(Subject subject);
+
+        /**
+         * Removes counts, violations and penalties, if they are in the database of this transaction.
+         *
+         * @return {@code false} if they are elsewhere; then nothing is removed, and the store has to be asked
+         */
+        boolean removeStates(List<StateName> states);
+
+        /**
+         * Replaces the notes on the violations of a subject on a limit. If there are no violations, returns false. It is part of
+         * the transaction if the violations are in its database.
+         *
+         * @param metadata a JSON object
+         * @throws IllegalStateException if penalties {@linkplain #listsCounts() cannot be listed}
+         */
+        boolean notePenalty(Subject subject, String limit, String metadata);
     }
 }

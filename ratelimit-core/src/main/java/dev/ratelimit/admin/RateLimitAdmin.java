@@ -13,6 +13,7 @@ import dev.ratelimit.policy.Policy;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Lists and changes limits, rules, quotas, API keys and penalties while requests are served. A change is committed when
@@ -134,6 +135,26 @@ public final class RateLimitAdmin {
      */
     public boolean reset(Subject subject, String limit, Change change) {
         return resets.reset(subject, limit, "reset", change);
+    }
+
+    /**
+     * Resets a subject on all limits and quotas that count it, and subjects of several parts that begin with it.
+     *
+     * @return the names of these limits; {@code null} if the store failed
+     * @throws IllegalArgumentException if no limit counts it
+     */
+    public @Nullable List<String> resetAll(Subject subject, Change change) {
+        List<SubjectAdmin.Standing> standings = subjects.standings(subject, subjects.caller(subject));
+        if (standings.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "no limit is known to count '" + subject.text() + "'; name the limit that does");
+        }
+        return resets.resetAll(subject, standings, change)
+                ? standings.stream()
+                        .map(SubjectAdmin.Standing::limit)
+                        .distinct()
+                        .toList()
+                : null;
     }
 
     /** Lists each rule, why it applies to a request or not, and what would remain. Consumes nothing. */

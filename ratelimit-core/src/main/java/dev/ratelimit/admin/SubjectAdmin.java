@@ -2,6 +2,7 @@ package dev.ratelimit.admin;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitDecision;
+import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Limits;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
@@ -17,6 +18,7 @@ import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +37,9 @@ public final class SubjectAdmin {
     public static final String NOT_LISTED =
             "penalties and subjects cannot be listed with this store, since only SQLite and PostgreSQL keep counts in tables;"
                     + " look up one subject by its name instead";
+
+    /** So many limits are asked together. */
+    private static final int MOST_AT_ONCE = 100;
 
     private static final String USER = "user:";
     private static final String IP = "ip:";
@@ -139,17 +144,67 @@ public final class SubjectAdmin {
      */
     public List<Standing> standings(Subject subject, Caller caller) {
         Policy policy = storage.current();
-        Map<String, Standing> found = new LinkedHashMap<>();
+        Map<String, Place> places = new LinkedHashMap<>();
         for (String name : namesFor(subject, policy)) {
-            add(found, subject, name, policy, caller, null);
+            add(places, new Place(subject, name, limit(name, policy.limits(), caller), null));
         }
         if (countsQuota(subject, policy, caller)) {
-            caller.quota().forEach(part -> add(found, subject, part.name(), policy, caller, null));
+            caller.quota().forEach(part -> add(places, new Place(subject, part.name(), part, null)));
         }
         for (StoredState state : storage.states(subject, MOST)) {
-            add(found, Subject.ofText(state.subject()), state.limit(), policy, caller, state);
+            Limit limit = limit(state.limit(), policy.limits(), caller);
+            add(places, new Place(Subject.ofText(state.subject()), state.limit(), limit, state));
         }
-        return List.copyOf(found.values());
+        Map<String, LimitDecision> answers = peek(List.copyOf(places.values()));
+        return places.values().stream()
+                .map(place -> new Standing(
+                        place.subject(), place.name(), isTrial(place.name()), answers.get(place.key()), place.state()))
+                .toList();
+    }
+
+    /**
+     * A limit that may have counted a subject.
+     *
+     * @param name the name that it counts under
+     * @param limit {@code null} if no such limit is in force
+     */
+    private record Place(
+            Subject subject,
+            String name,
+            @Nullable Limit limit,
+            @Nullable StoredState state) {
+
+        String key() {
+            return key(subject, name);
+        }
+
+        static String key(Subject subject, String name) {
+            return subject.text() + ' ' + name;
+        }
+    }
+
+    /** With the stored state, if it has one. */
+    private static void add(Map<String, Place> places, Place place) {
+        places.put(place.key(), place);
+    }
+
+    /** The answers by the keys of their places. Many are asked together: a subject may have a thousand rows. */
+    private Map<String, LimitDecision> peek(List<Place> places) {
+        Map<String, LimitDecision> answers = new HashMap<>();
+        for (int from = 0; from < places.size(); from += MOST_AT_ONCE) {
+            LimitRequest request = LimitRequest.NONE;
+            for (Place place : places.subList(from, Math.min(places.size(), from + MOST_AT_ONCE))) {
+                Limit limit = place.limit();
+                request = limit == null ? request : request.and(place.subject(), limit);
+            }
+            if (!request.items().isEmpty()) {
+                limiter.peek(request)
+                        .limits()
+                        .forEach(answer -> answers.put(
+                                Place.key(answer.subject(), answer.limit().name()), answer));
+            }
+        }
+        return answers;
     }
 
     private static boolean countsQuota(Subject subject, Policy policy, Caller caller) {
@@ -157,22 +212,6 @@ public final class SubjectAdmin {
                 && Objects.equals(subject, caller.quotaSubject(subject))
                 && policy.rules().rules().stream()
                         .anyMatch(rule -> rule.limits().contains(Quota.LIMIT));
-    }
-
-    private void add(
-            Map<String, Standing> found,
-            Subject subject,
-            String name,
-            Policy policy,
-            Caller caller,
-            @Nullable StoredState state) {
-        Limit limit = limit(name, policy.limits(), caller);
-        LimitDecision decision = limit == null
-                ? null
-                : QuotaUsage.peek(subject, List.of(limit), limiter).stream()
-                        .findFirst()
-                        .orElse(null);
-        found.put(subject.text() + ' ' + name, new Standing(subject, name, isTrial(name), decision, state));
     }
 
     /** The limits that rules in force count such subjects for. */

@@ -46,11 +46,6 @@ final class StoredCounts {
         return database == null ? Map.of() : database.penalties().countEndingAfter(now());
     }
 
-    boolean notePenalty(Subject subject, String limit, String metadata) {
-        PolicyDatabase tables = tables();
-        return tables.inTransaction(() -> tables.penalties().note(subject.text(), limit, metadata));
-    }
-
     List<String> subjects(String prefix, int most) {
         return tables().states().findSubjects(prefix, most);
     }

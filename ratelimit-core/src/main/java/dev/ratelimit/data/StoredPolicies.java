@@ -136,7 +136,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
         this.news = new ChangeNews(listeners, options.clock());
         this.accounts = new StoredAccounts(database, news);
         this.keys = new StoredKeys(database, options.clock());
-        this.transaction = new StoredTransaction(database, options.clock());
+        this.transaction = new StoredTransaction(database, counting, options.clock());
         this.policyLog = new PolicyLog(database);
         this.versions = new StoredVersions(database);
         this.feed = new ChangeFeed(database);
@@ -370,11 +370,6 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     @Override
     public Map<String, Long> activePenalties() {
         return counts.activePenalties();
-    }
-
-    @Override
-    public boolean notePenalty(Subject subject, String limit, String metadata) {
-        return counts.notePenalty(subject, limit, metadata);
     }
 
     @Override

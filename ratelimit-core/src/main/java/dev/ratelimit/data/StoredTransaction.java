@@ -5,6 +5,7 @@ import dev.ratelimit.admin.ChangeLog.Target;
 import dev.ratelimit.admin.KeyAdmin.IssuedKey;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.admin.PolicyStorage;
+import dev.ratelimit.admin.SubjectAdmin;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.admin.version.Revision;
 import dev.ratelimit.caller.Quota;
@@ -17,6 +18,7 @@ import dev.ratelimit.policy.Rule;
 import dev.ratelimit.support.Micros;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
@@ -26,10 +28,15 @@ import org.jspecify.annotations.Nullable;
 final class StoredTransaction implements PolicyStorage.Transaction {
 
     private final PolicyDatabase database;
+    private final @Nullable PolicyDatabase counting;
     private final InstantSource clock;
 
-    StoredTransaction(PolicyDatabase database, InstantSource clock) {
+    /**
+     * @param counting the database with counts and penalties; {@code null} if they are in none
+     */
+    StoredTransaction(PolicyDatabase database, @Nullable PolicyDatabase counting, InstantSource clock) {
         this.database = database;
+        this.counting = counting;
         this.clock = clock;
     }
 
@@ -90,5 +97,22 @@ final class StoredTransaction implements PolicyStorage.Transaction {
     @Override
     public void announceReset(Subject subject) {
         database.changes().add(ChangeRow.RESET, subject.text());
+    }
+
+    @Override
+    public boolean removeStates(List<PolicyStorage.StateName> states) {
+        if (counting != database) {
+            return false;
+        }
+        database.states().delete(states);
+        return true;
+    }
+
+    @Override
+    public boolean notePenalty(Subject subject, String limit, String metadata) {
+        if (counting == null) {
+            throw new IllegalStateException(SubjectAdmin.NOT_LISTED);
+        }
+        return counting.penalties().note(subject.text(), limit, metadata);
     }
 }

@@ -214,16 +214,29 @@ final class CurlLine {
         return colon < 0 ? value : value.substring(0, colon);
     }
 
-    Inquiry inquiry(@Nullable String address) {
+    /**
+     * @param contextPath the beginning of all paths of the application, which rules do not match; empty if there is none
+     */
+    Inquiry inquiry(@Nullable String address, String contextPath) {
         String chosen = method;
         if (chosen == null) {
             chosen = isHead ? "HEAD" : isGet ? "GET" : hasFile ? "PUT" : hasBody ? "POST" : "GET";
         }
-        return new Inquiry(chosen, path(), address, user == null || user.isBlank() ? null : user, Set.of(), apiKey);
+        return new Inquiry(
+                chosen, within(contextPath), address, user == null || user.isBlank() ? null : user, Set.of(), apiKey);
     }
 
     List<String> notes() {
         return notes.stream().distinct().toList();
+    }
+
+    private String within(String contextPath) {
+        String path = path();
+        if (contextPath.isEmpty() || !(path + "/").startsWith(contextPath + "/")) {
+            return path;
+        }
+        notes.add("the path is explained without " + contextPath + ", the context path of the application");
+        return path.length() == contextPath.length() ? "/" : path.substring(contextPath.length());
     }
 
     /** The path of the URL as it is written, without scheme, host, query and fragment. */

@@ -9,12 +9,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param store {@code null} if the limiter is not ours
  * @param queue {@code null} if the limiter is not ours
+ * @param pool {@code null} if the limiter has no connections of its own
  * @param lastUpkeepAt when expired state was last deleted; {@code null} if it was not yet
  * @param warnings the conditions that an operator should look at, the most urgent first
  */
 public record InstanceStatus(
         @Nullable Store store,
         @Nullable Queue queue,
+        @Nullable Pool pool,
         @Nullable Instant lastUpkeepAt,
         List<Warning> warnings) {
 
@@ -40,6 +42,16 @@ public record InstanceStatus(
 
     /** Requests that wait for the store, and how many may. */
     public record Queue(int waiting, int capacity) {}
+
+    /**
+     * The connections of the limiter to its database.
+     *
+     * @param active how many are in use
+     * @param idle how many are open and not in use
+     * @param waiting how many threads wait for one
+     * @param capacity how many there may be
+     */
+    public record Pool(int active, int idle, int waiting, int capacity) {}
 
     /**
      * A condition that an operator should look at.

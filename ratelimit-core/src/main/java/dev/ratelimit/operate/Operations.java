@@ -8,6 +8,8 @@ import dev.ratelimit.admin.SubjectAdmin;
 import dev.ratelimit.admin.version.Problem;
 import dev.ratelimit.audit.report.AuditQuery;
 import dev.ratelimit.audit.report.Reports;
+import dev.ratelimit.audit.retention.Retention;
+import dev.ratelimit.audit.retention.RetentionReport;
 import dev.ratelimit.policy.AddressRange;
 import dev.ratelimit.store.sqlite.Backups;
 import java.time.Duration;
@@ -36,30 +38,34 @@ public final class Operations {
     private static final Duration RECENTLY = Duration.ofHours(1);
     private static final int MOST_PERIODS = 2_000;
 
+    /**
+     * The parts that operations read and change, beside limits and rules.
+     *
+     * @param reports {@code null} if there is no database for them
+     * @param backups {@code null} if there is nothing to copy
+     * @param retention {@code null} if there is no database that it works on
+     * @param status reads the state of this instance
+     * @param contextPath the beginning of all paths of the application, which rules do not match; empty if there is none
+     */
+    public record Parts(
+            @Nullable Reports reports,
+            @Nullable Backups backups,
+            @Nullable Retention retention,
+            InstanceStatus.Reader status,
+            String contextPath) {}
+
     private final RateLimitAdmin admin;
-    private final @Nullable Reports reports;
-    private final @Nullable Backups backups;
-    private final InstanceStatus.Reader status;
+    private final Parts parts;
     private final InstantSource clock;
     private final LimitViews limits;
     private final SubjectViews subjects;
 
     /**
-     * @param reports {@code null} if there is no database for them
-     * @param backups {@code null} if there is nothing to copy
-     * @param status reads the state of this instance
      * @param clock gives the time for reports
      */
-    public Operations(
-            RateLimitAdmin admin,
-            @Nullable Reports reports,
-            @Nullable Backups backups,
-            InstanceStatus.Reader status,
-            InstantSource clock) {
+    public Operations(RateLimitAdmin admin, Parts parts, InstantSource clock) {
         this.admin = admin;
-        this.reports = reports;
-        this.backups = backups;
-        this.status = status;
+        this.parts = parts;
         this.clock = clock;
         this.limits = new LimitViews(admin);
         this.subjects = new SubjectViews(admin);
@@ -73,7 +79,7 @@ public final class Operations {
      * @throws IllegalArgumentException if either is empty or too long
      */
     public Steering steer(String author, @Nullable String reason) {
-        return new Steering(admin, backups, Steering.change(author, reason));
+        return new Steering(admin, parts, Steering.change(author, reason));
     }
 
     /**
@@ -96,7 +102,7 @@ public final class Operations {
 
     /** The state of this instance, from memory. */
     public InstanceStatus status() {
-        return status.read();
+        return parts.status().read();
     }
 
     /** Whether limits and rules apply at all. */
@@ -111,7 +117,7 @@ public final class Operations {
 
     /** Whether there is a database that reports are made from. */
     public boolean hasReports() {
-        return reports != null;
+        return parts.reports() != null;
     }
 
     // Limits and rules
@@ -128,6 +134,7 @@ public final class Operations {
 
     /** Without a database there are no figures, but limits are in memory, and an operator needs them most then. */
     private List<Reports.ViolationRate> recentRates() {
+        Reports reports = parts.reports();
         try {
             return reports == null ? List.of() : reports.violationRates(since(RECENTLY));
         } catch (RuntimeException e) {
@@ -243,7 +250,7 @@ public final class Operations {
      */
     public ExplanationView explainCurl(String line, @Nullable String address) {
         CurlLine request = CurlLine.parse(line);
-        Inquiry inquiry = request.inquiry(address);
+        Inquiry inquiry = request.inquiry(address, parts.contextPath());
         return ExplanationView.of(inquiry, admin.explain(inquiry), request.notes());
     }
 
@@ -288,11 +295,20 @@ public final class Operations {
         return reports().entries(query).stream().map(AuditView::of).toList();
     }
 
-    // Backups
+    // Backups and retention
 
     /** The backups of the SQLite files, the newest first. */
     public List<Backups.Backup> backups() {
+        Backups backups = parts.backups();
         return backups == null ? List.of() : backups.list();
+    }
+
+    /** The months of the audit trail and of totals that would be dropped now, and the last run. Changes nothing. */
+    public RetentionView retention() {
+        Retention retention = Steering.require(parts.retention());
+        RetentionReport last = retention.lastRun();
+        return new RetentionView(
+                RetentionView.Plan.of(retention.plan()), last == null ? null : RetentionView.Run.of(last));
     }
 
     /** The moment so long ago. */
@@ -317,6 +333,7 @@ public final class Operations {
     }
 
     private Reports reports() {
+        Reports reports = parts.reports();
         if (reports == null) {
             throw new UnavailableException(
                     "there are no reports, because neither limits nor counts are kept in a database; set ratelimit.policy.store or"

@@ -2,18 +2,16 @@ package dev.ratelimit.operate;
 
 import dev.ratelimit.Subject;
 import dev.ratelimit.admin.RateLimitAdmin;
-import dev.ratelimit.admin.SubjectAdmin;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.admin.version.Revision;
+import dev.ratelimit.audit.retention.Retention;
 import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.AddressRange;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.store.sqlite.Backups;
 import java.time.Instant;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,12 +29,12 @@ public final class Steering {
     private static final String ADDRESS_BLOCK = "blocked:";
 
     private final RateLimitAdmin admin;
-    private final @Nullable Backups backups;
+    private final Operations.Parts parts;
     private final Change change;
 
-    Steering(RateLimitAdmin admin, @Nullable Backups backups, Change change) {
+    Steering(RateLimitAdmin admin, Operations.Parts parts, Change change) {
         this.admin = admin;
-        this.backups = backups;
+        this.parts = parts;
         this.change = change;
     }
 
@@ -178,7 +176,23 @@ public final class Steering {
 
     /** Ends the block of an address or a range. */
     public VersionView unblockAddress(String range) {
-        return removeRule(addressBlock(AddressRange.parse(range)));
+        AddressRange addresses = AddressRange.parse(range);
+        try {
+            return removeRule(addressBlock(addresses));
+        } catch (IllegalArgumentException e) {
+            List<String> blocked = admin.policy().rules().rules().stream()
+                    .map(Rule::name)
+                    .filter(rule -> rule.startsWith(ADDRESS_BLOCK))
+                    .map(rule -> rule.substring(ADDRESS_BLOCK.length()))
+                    .toList();
+            if (blocked.contains(addresses.toString())) {
+                throw e;
+            }
+            throw new IllegalArgumentException(
+                    "the address " + addresses + " is not blocked; "
+                            + (blocked.isEmpty() ? "no address is" : "write one of " + String.join(", ", blocked)),
+                    e);
+        }
     }
 
     // Subjects
@@ -194,30 +208,28 @@ public final class Steering {
     }
 
     /**
-     * Resets a subject on all limits that have counted it, and subjects of several parts that begin with it. A store that
+     * Resets a subject on all limits and quotas that count it, and subjects of several parts that begin with it. A store that
      * cannot list its counts resets the limits that rules in force count the subject for, without subjects of several parts.
      *
      * @return the names of these limits
      */
     public List<String> resetAll(String subject) {
-        boolean listed = admin.subjects().listsCounts();
-        Set<String> limits = new LinkedHashSet<>();
-        Subject whole = Subject.ofText(subject);
-        for (SubjectAdmin.Standing standing :
-                admin.subjects().standings(whole, admin.subjects().caller(whole))) {
-            if (standing.stored() != null || (!listed && standing.decision() != null)) {
-                reset(standing.subject().text(), standing.limit());
-                limits.add(standing.limit());
-            }
+        List<String> limits = admin.resetAll(Subject.ofText(subject), change);
+        if (limits == null) {
+            throw notDone(subject, "any limit");
         }
-        return List.copyOf(limits);
+        return limits;
     }
 
     private static void requireDone(boolean done, String subject, String limit) {
         if (!done) {
-            throw new UnavailableException("the store did not answer, so " + subject + " may not be reset on limit '"
-                    + limit + "'; try again when the store is available");
+            throw notDone(subject, "limit '" + limit + "'");
         }
+    }
+
+    private static UnavailableException notDone(String subject, String where) {
+        return new UnavailableException("the store did not answer, so " + subject + " may not be reset on " + where
+                + "; try again when the store is available");
     }
 
     /** Ends a penalty and forgets the violations, and the count of the limit with them. */
@@ -230,10 +242,11 @@ public final class Steering {
         admin.keys().revoke(id, change);
     }
 
-    // Backups
+    // Backups and retention
 
     /** Copies the SQLite files, while requests are decided. */
     public List<Backups.Backup> backUp() {
+        Backups backups = parts.backups();
         if (backups == null) {
             throw new UnavailableException(
                     "rate limits are not kept in an SQLite file, so there is nothing to copy here;"
@@ -242,5 +255,21 @@ public final class Steering {
         List<Backups.Backup> made = backups.create();
         made.forEach(backup -> admin.changes().backedUp(backup.name(), change));
         return made;
+    }
+
+    /** Drops the months that are old enough, as it is done every hour. Logged before: what is gone is gone. */
+    public RetentionView.Run runRetention() {
+        Retention retention = require(parts.retention());
+        admin.changes().retentionBegins(change);
+        return RetentionView.Run.of(retention.run());
+    }
+
+    static Retention require(@Nullable Retention retention) {
+        if (retention == null) {
+            throw new UnavailableException(
+                    "there is no audit trail to drop, because rate limits are not kept in a database;"
+                            + " set ratelimit.store.type to sqlite or postgresql");
+        }
+        return retention;
     }
 }

@@ -35,16 +35,17 @@ final class Times {
         if (time.isNegative() || time.isZero()) {
             return "0s";
         }
-        if (time.compareTo(MINUTE) < 0) {
-            return roundedUp(time, Duration.ofSeconds(1)) + "s";
+        long seconds = roundedUp(time, Duration.ofSeconds(1));
+        if (seconds < MINUTE.toSeconds()) {
+            return seconds + "s";
         }
-        if (time.compareTo(HOUR) < 0) {
-            return twoUnits(roundedUp(time, Duration.ofSeconds(1)), 60, "m", "s");
+        if (seconds < HOUR.toSeconds()) {
+            return twoUnits(seconds, 60, "m", "s");
         }
-        if (time.compareTo(DAY) < 0) {
-            return twoUnits(roundedUp(time, MINUTE), 60, "h", "m");
-        }
-        return twoUnits(roundedUp(time, HOUR), 24, "d", "h");
+        long minutes = roundedUp(time, MINUTE);
+        return minutes < DAY.toMinutes()
+                ? twoUnits(minutes, 60, "h", "m")
+                : twoUnits(roundedUp(time, HOUR), 24, "d", "h");
     }
 
     private static long roundedUp(Duration time, Duration unit) {

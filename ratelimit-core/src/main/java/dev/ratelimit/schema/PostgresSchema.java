@@ -36,6 +36,10 @@ final class PostgresSchema {
     /** Such as {@code GRANT SELECT, INSERT ON ratelimit.rate_limits TO}. */
     private static final Pattern GRANT = Pattern.compile("GRANT ([A-Z, ]+) ON ratelimit\\.(\\w+) TO");
 
+    /** Such as {@code GRANT EXECUTE ON FUNCTION ratelimit.rate_limit_make_partitions(date) TO}. */
+    private static final Pattern GRANT_OF_FUNCTION =
+            Pattern.compile("GRANT EXECUTE ON FUNCTION ratelimit\\.(\\w+)(\\([a-z, ]*\\)) TO");
+
     private static final String TABLE_EXISTS = """
             SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
             WHERE n.nspname = ? AND c.relname = ?
@@ -152,6 +156,16 @@ final class PostgresSchema {
                         if (!row.next() || !row.getBoolean(1)) {
                             missing.add(right.strip() + " on " + grant.group(2));
                         }
+                    }
+                }
+            }
+        }
+        try (PreparedStatement has = connection.prepareStatement("SELECT has_function_privilege(?, 'EXECUTE')")) {
+            for (Matcher grant = GRANT_OF_FUNCTION.matcher(scripts.text(GRANTS)); grant.find(); ) {
+                has.setString(1, "\"" + name + "\"." + grant.group(1) + grant.group(2));
+                try (ResultSet row = has.executeQuery()) {
+                    if (!row.next() || !row.getBoolean(1)) {
+                        missing.add("EXECUTE on " + grant.group(1));
                     }
                 }
             }

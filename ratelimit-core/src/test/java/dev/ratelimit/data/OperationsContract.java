@@ -12,6 +12,7 @@ import dev.ratelimit.admin.ChangeLog;
 import dev.ratelimit.admin.Inquiry;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.caller.Quota;
+import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.operate.Authorship;
 import dev.ratelimit.operate.ChangeView;
 import dev.ratelimit.operate.Difference.ChangedProperty;
@@ -29,6 +30,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.dao.DataAccessException;
 
 /** All that an operator sees and does, on a real database. */
 abstract class OperationsContract extends DataContract {
@@ -38,8 +40,16 @@ abstract class OperationsContract extends DataContract {
 
     @BeforeEach
     void openOperations() {
-        operations = new Operations(admin, null, null, () -> new InstanceStatus(null, null, null, List.of()), clock);
+        operations = operations();
         steering = operations.steer("olga", "launch day");
+    }
+
+    private Operations operations() {
+        return new Operations(
+                admin,
+                new Operations.Parts(
+                        null, null, null, () -> new InstanceStatus(null, null, null, null, List.of()), "/shop"),
+                clock);
     }
 
     private static LimitView.Property property(LimitView limit, String name) {
@@ -188,6 +198,12 @@ abstract class OperationsContract extends DataContract {
         assertThat(operations.explain(attacker.from("203.0.113.8")).outcome()).isEqualTo("allowed");
         steering.unblockAddress("203.0.113.7");
         assertThat(operations.explain(attacker).outcome()).isEqualTo("allowed");
+        assertThatThrownBy(() -> steering.unblockAddress("203.0.113.7"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("the address 203.0.113.7/32 is not blocked; no address is");
+        steering.blockAddress("203.0.113.0/24", null);
+        assertThatThrownBy(() -> steering.unblockAddress("203.0.113.7"))
+                .hasMessage("the address 203.0.113.7/32 is not blocked; write one of 203.0.113.0/24");
         assertThatThrownBy(() -> steering.blockAddress("203.0.113.7/24", null))
                 .hasMessageContaining("write 203.0.113.0/24");
     }
@@ -269,6 +285,79 @@ abstract class OperationsContract extends DataContract {
     }
 
     @Test
+    void resetOnAllLimitsIsOneChange() {
+        limiter.decide(ALICE, "standard");
+        limiter.decide(ALICE.and("ip", "192.0.2.1"), "small");
+
+        steering.resetAll("user:alice");
+
+        assertThat(changes()).containsExactly("reset subject user:alice");
+        assertThat(operations.changes(ChangeLog.Query.newest(1)).get(0).after())
+                .isEqualTo("{\"limit\": \"small, standard\"}");
+        assertThat(database.count("rate_limits")).isZero();
+    }
+
+    @Test
+    void nothingIsResetIfTheResetCannotBeLogged() {
+        steering.setLimit("small", Map.of("penalties", "1 -> 10m"), null);
+        limiter.decide(LimitRequest.of(ALICE, "small").cost(2));
+        limiter.decide(ALICE, "small");
+        database.execute("ALTER TABLE %srate_limit_admin_logs RENAME TO gone");
+
+        assertThatThrownBy(() -> steering.reset("user:alice", "small")).isInstanceOf(DataAccessException.class);
+        assertThatThrownBy(() -> steering.resetAll("user:alice")).isInstanceOf(DataAccessException.class);
+        assertThatThrownBy(() -> admin.penalties().note(ALICE, "small", Map.of("ticket", "7"), OPS))
+                .isInstanceOf(DataAccessException.class);
+
+        assertThat(operations.penalties(10)).extracting(PenaltyView::subject).containsExactly("user:alice");
+        assertThat(database.query("SELECT metadata FROM %srate_limit_penalties").get(0))
+                .containsEntry("metadata", null);
+        assertThat(database.count("rate_limits")).isEqualTo(1);
+    }
+
+    @Test
+    void aTypingErrorInTheNameOfALimitIsNoSuccess() {
+        limiter.decide(ALICE, "small");
+
+        assertThatThrownBy(() -> steering.reset("user:alice", "smal"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(
+                        "no limit 'smal' is in force, and none of that name has counted user:alice; name one of small,"
+                                + " standard");
+        assertThatThrownBy(() -> steering.resetAll("session:7"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("no limit is known to count 'session:7'; name the limit that does");
+        assertThat(changes()).isEmpty();
+    }
+
+    @Test
+    void aLimitThatIsGoneCanStillBeReset() {
+        steering.setLimit("passing", window(5), null);
+        limiter.decide(ALICE, "passing");
+        steering.removeLimit("passing");
+
+        steering.reset("user:alice", "passing");
+
+        assertThat(database.count("rate_limits")).isZero();
+    }
+
+    @Test
+    void aSubjectWithManyRowsTakesFewCallsOfTheStore() {
+        for (int i = 0; i < 250; i++) {
+            limiter.decide(ALICE.and("ip", "192.0.2." + i), "small");
+        }
+        StoreRateLimiter counted = (StoreRateLimiter) limiter;
+        long before = counted.status().calls().count();
+
+        SubjectView alice = operations.user("alice");
+
+        assertThat(alice.limits().stream().filter(standing -> standing.subject().contains("+")))
+                .hasSize(250)
+                .allSatisfy(standing -> assertThat(standing.count().used()).isEqualTo(1));
+        assertThat(counted.status().calls().count() - before).isLessThanOrEqualTo(3);
+    }
+
+    @Test
     void blocksAndUnblocksAUser() {
         steering.blockUser("mallory", clock.instant().plus(ofHours(2)));
         steering.blockUser("trudy", null);
@@ -331,6 +420,12 @@ abstract class OperationsContract extends DataContract {
         assertThat(explained.outcome()).isEqualTo("allowed");
         assertThat(explained.rules().get(0).limits().get(0).count().used()).isZero();
         assertThat(explained.toString()).doesNotContain("secret");
+        assertThat(operations
+                        .explainCurl("curl https://example.com/shop/tenants/7", null)
+                        .request()
+                        .path())
+                .as("without the context path")
+                .isEqualTo("/tenants/7");
     }
 
     // Changes
@@ -484,6 +579,10 @@ abstract class OperationsContract extends DataContract {
         assertThatThrownBy(() -> operations.busiest(ofHours(1), 20))
                 .isInstanceOf(UnavailableException.class)
                 .hasMessageContaining("ratelimit.store.type");
+        assertThatThrownBy(() -> operations.retention())
+                .isInstanceOf(UnavailableException.class)
+                .hasMessageContaining("ratelimit.store.type");
+        assertThatThrownBy(() -> steering.runRetention()).isInstanceOf(UnavailableException.class);
         assertThatThrownBy(() -> steering.backUp())
                 .isInstanceOf(UnavailableException.class)
                 .hasMessageContaining("nothing to copy");

@@ -42,7 +42,7 @@ class CurlLineTest {
                 "curl localhost/a\\ b | GET | /a b",
             })
     void methodAndPath(String line, String method, String path) {
-        Inquiry inquiry = CurlLine.parse(line).inquiry(null);
+        Inquiry inquiry = CurlLine.parse(line).inquiry(null, "");
 
         assertThat(inquiry.method()).isEqualTo(method);
         assertThat(inquiry.path()).isEqualTo(path);
@@ -54,10 +54,10 @@ class CurlLineTest {
                 curl \\
                   -u alice \\
                   'https://example.com/api'
-                """).inquiry("192.0.2.1");
+                """).inquiry("192.0.2.1", "");
 
         assertThat(inquiry).isEqualTo(Inquiry.of("GET", "/api").user("alice").from("192.0.2.1"));
-        assertThat(CurlLine.parse("curl \\\r\n localhost/a").inquiry(null).path())
+        assertThat(CurlLine.parse("curl \\\r\n localhost/a").inquiry(null, "").path())
                 .isEqualTo("/a");
     }
 
@@ -73,16 +73,16 @@ class CurlLineTest {
     void readsTheUserAndDropsThePassword(String line) {
         CurlLine parsed = CurlLine.parse(line);
 
-        assertThat(parsed.inquiry(null).user()).isEqualTo("alice");
-        assertThat(parsed.inquiry(null).toString() + parsed.notes()).doesNotContain("sesame");
+        assertThat(parsed.inquiry(null, "").user()).isEqualTo("alice");
+        assertThat(parsed.inquiry(null, "").toString() + parsed.notes()).doesNotContain("sesame");
     }
 
     @Test
     void readsTheIdOfAnApiKeyAndDropsTheSecret() {
         CurlLine parsed = CurlLine.parse("curl -H 'X-API-Key: rl_0123456789ab_hidden-part' localhost/a");
 
-        assertThat(parsed.inquiry(null).apiKey()).isEqualTo("0123456789ab");
-        assertThat(parsed.inquiry(null).toString() + parsed.notes()).doesNotContain("hidden-part");
+        assertThat(parsed.inquiry(null, "").apiKey()).isEqualTo("0123456789ab");
+        assertThat(parsed.inquiry(null, "").toString() + parsed.notes()).doesNotContain("hidden-part");
         assertThat(parsed.notes()).containsExactly("of the API key only the id is read: its secret is not checked");
     }
 
@@ -99,7 +99,7 @@ class CurlLineTest {
                         "the API key is ignored: it is not one of this library",
                         "the header x-forwarded-for is ignored: give the client's address instead",
                         "more than one URL is given: only the first is explained");
-        assertThat(parsed.inquiry(null)).isEqualTo(Inquiry.of("GET", "/a"));
+        assertThat(parsed.inquiry(null, "")).isEqualTo(Inquiry.of("GET", "/a"));
     }
 
     @ParameterizedTest
@@ -114,7 +114,7 @@ class CurlLineTest {
                 "curl localhost/a --user | the option --user has no value",
             })
     void refusesAnythingElse(String line, String message) {
-        assertThatThrownBy(() -> CurlLine.parse(line).inquiry(null))
+        assertThatThrownBy(() -> CurlLine.parse(line).inquiry(null, ""))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(message);
     }
@@ -137,12 +137,31 @@ class CurlLineTest {
                 line.append(letters.charAt(random.nextInt(letters.length())));
             }
             try {
-                assertThat(CurlLine.parse(line.toString()).inquiry(null).path()).startsWith("/");
+                assertThat(CurlLine.parse(line.toString()).inquiry(null, "").path())
+                        .startsWith("/");
                 read++;
             } catch (IllegalArgumentException refused) {
                 assertThat(refused).hasMessageMatching("(?s).*; .*");
             }
         }
         assertThat(read).isPositive();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "https://example.com/shop/api/games | /shop | /api/games",
+                "https://example.com/shop | /shop | /",
+                "https://example.com/shopping/api | /shop | /shopping/api",
+                "https://example.com/api/games | /shop | /api/games",
+            })
+    void contextPathIsLeftOutAndSaid(String url, String contextPath, String path) {
+        CurlLine line = CurlLine.parse("curl " + url);
+
+        assertThat(line.inquiry(null, contextPath).path()).isEqualTo(path);
+        assertThat(line.notes())
+                .hasSize(url.contains("/shop") && !url.contains("/shopping") ? 1 : 0)
+                .allSatisfy(note -> assertThat(note).contains("without /shop"));
     }
 }

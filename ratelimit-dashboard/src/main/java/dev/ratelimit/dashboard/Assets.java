@@ -74,22 +74,23 @@ final class Assets {
         }
     }
 
-    ServerResponse index(ServerRequest request) {
-        return answer(files.get(INDEX), request);
+    ServerResponse index(ServerRequest request, Map<String, String> headers) {
+        return answer(files.get(INDEX), request, headers);
     }
 
     ServerResponse file(ServerRequest request) {
-        return answer(files.get(request.pathVariable("name")), request);
+        return answer(files.get(request.pathVariable("name")), request, Map.of());
     }
 
-    private static ServerResponse answer(@Nullable File file, ServerRequest request) {
+    private static ServerResponse answer(@Nullable File file, ServerRequest request, Map<String, String> more) {
         if (file == null) {
             byte[] text = "There is no such file.".getBytes(StandardCharsets.UTF_8);
             return Answers.of(
                     404, "text/plain;charset=UTF-8", text, Map.of(HttpHeaders.CACHE_CONTROL, Answers.NO_STORE));
         }
-        Map<String, String> headers =
-                Map.of(HttpHeaders.CACHE_CONTROL, "private, no-cache", HttpHeaders.ETAG, file.tag);
+        Map<String, String> headers = new LinkedHashMap<>(more);
+        headers.put(HttpHeaders.CACHE_CONTROL, "private, no-cache");
+        headers.put(HttpHeaders.ETAG, file.tag);
         return request.headers().header(HttpHeaders.IF_NONE_MATCH).contains(file.tag)
                 ? Answers.empty(304, headers)
                 : Answers.of(200, file.type, file.content, headers);

@@ -94,8 +94,7 @@ final class Calls {
         return request -> {
             HttpServletRequest servlet = request.servletRequest();
             String token = forgeries.tokenOf(servlet);
-            String cookie = Forgeries.cookie(token, servlet.isSecure());
-            return answer(Map.of(HttpHeaders.SET_COOKIE, cookie), () -> {
+            return answer(cookieOf(token, servlet), () -> {
                 Operator operator = operatorOf(request);
                 Map<String, @Nullable Object> session = new LinkedHashMap<>(about.get());
                 session.put("user", operator.name());
@@ -105,6 +104,16 @@ final class Calls {
                 return session;
             });
         };
+    }
+
+    /** The header with the token of the browser. With the page, it is sent for all paths below it. */
+    Map<String, String> cookieOf(ServerRequest request) {
+        HttpServletRequest servlet = request.servletRequest();
+        return cookieOf(forgeries.tokenOf(servlet), servlet);
+    }
+
+    private static Map<String, String> cookieOf(String token, HttpServletRequest request) {
+        return Map.of(HttpHeaders.SET_COOKIE, Forgeries.cookie(token, request.isSecure()));
     }
 
     private Operator operatorOf(ServerRequest request) {

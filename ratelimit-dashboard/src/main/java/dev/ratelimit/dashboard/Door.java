@@ -17,7 +17,10 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
@@ -29,6 +32,9 @@ import org.springframework.web.filter.OncePerRequestFilter;
  *
  * <p>Each request is charged to its address before authentication, and given back once the sender turns out to be an
  * operator. The counts are in the memory of this instance, so that a failing store locks nobody out.
+ *
+ * <p>A browser that an operator has used is known by its {@linkplain Forgeries token}, and counted by that. So strangers who share
+ * the address, such as behind one proxy, do not lock out an operator who is at work.
  */
 final class Door extends OncePerRequestFilter {
 
@@ -39,6 +45,7 @@ final class Door extends OncePerRequestFilter {
     private static final Limit LIMIT = Limit.named("dashboard")
             .algorithm(new TokenBucket(STRANGERS, new Rate(STRANGERS, Duration.ofMinutes(1))))
             .build();
+    private static final int MOST_BROWSERS = 1_000;
     private static final long MINUTE = TimeUnit.MINUTES.toNanos(1);
 
     private final DashboardPaths paths;
@@ -47,6 +54,17 @@ final class Door extends OncePerRequestFilter {
     private final RateLimiter limiter = StoreRateLimiter.builder(store, Limits.of(List.of(LIMIT)))
             .rememberedDenials(0)
             .build();
+
+    /** The tokens of browsers that operators have used, the least recently used first. */
+    private final Map<String, Boolean> browsers = Collections.synchronizedMap(new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
+            return size() > MOST_BROWSERS;
+        }
+    });
+
     private final AtomicLong cleaned = new AtomicLong(System.nanoTime());
 
     /**
@@ -70,7 +88,11 @@ final class Door extends OncePerRequestFilter {
     @Override
     protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws ServletException, IOException {
-        Charged charged = limiter.charge(LimitRequest.of(Subject.of("ip", clients.apply(request)), LIMIT));
+        String token = Forgeries.sentToken(request);
+        Subject sender = token != null && browsers.get(token) != null
+                ? Subject.of("browser", token)
+                : Subject.of("ip", clients.apply(request));
+        Charged charged = limiter.charge(LimitRequest.of(sender, LIMIT));
         if (!charged.decision().allowed()) {
             response.setHeader(
                     "Retry-After", Long.toString(charged.decision().retryAfter().toSeconds() + 1));
@@ -86,6 +108,9 @@ final class Door extends OncePerRequestFilter {
         } finally {
             if (request.getAttribute(ADMITTED) != null) {
                 charged.giveBack();
+                if (token != null) {
+                    browsers.put(token, true);
+                }
             }
             clean();
         }

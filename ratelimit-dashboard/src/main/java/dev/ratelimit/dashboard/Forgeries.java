@@ -33,13 +33,19 @@ final class Forgeries {
 
     /** The token of the browser; a new one if it has none. */
     String tokenOf(HttpServletRequest request) {
-        String sent = cookie(request);
-        if (sent != null && sent.length() == TEXT) {
+        String sent = sentToken(request);
+        if (sent != null) {
             return sent;
         }
         byte[] bytes = new byte[BYTES];
         random.nextBytes(bytes);
         return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
+    }
+
+    /** The token that the browser has sent, or {@code null} for none. */
+    static @Nullable String sentToken(HttpServletRequest request) {
+        String sent = cookie(request);
+        return sent != null && sent.length() == TEXT ? sent : null;
     }
 
     /** The header that keeps the token in the browser. */
@@ -54,8 +60,8 @@ final class Forgeries {
             throw RefusedException.of(403, "The request comes from another site.");
         }
         String header = request.getHeader(HEADER);
-        String cookie = cookie(request);
-        if (header == null || cookie == null || cookie.length() != TEXT || !same(header, cookie)) {
+        String cookie = sentToken(request);
+        if (header == null || cookie == null || !same(header, cookie)) {
             throw RefusedException.of(
                     403, "The request lacks the token of the page. Reload the page, and allow cookies of this site.");
         }

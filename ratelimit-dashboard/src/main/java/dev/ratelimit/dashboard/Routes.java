@@ -34,7 +34,7 @@ final class Routes {
         String withSlash = path.substring(path.lastIndexOf('/') + 1) + "/";
         return RouterFunctions.route()
                 .GET(path, calls.page(request -> Answers.empty(302, Map.of(HttpHeaders.LOCATION, withSlash))))
-                .GET(path + "/", calls.page(assets::index))
+                .GET(path + "/", calls.page(request -> assets.index(request, calls.cookieOf(request))))
                 .GET(path + DashboardPaths.ASSETS + "{name}", calls.page(assets::file))
                 .GET(data("session"), calls.session(() -> Map.of("instance", instance, "at", operations.now())))
                 .GET(data("health"), calls.read(reads::health))

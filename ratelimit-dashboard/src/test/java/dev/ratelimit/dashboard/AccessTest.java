@@ -94,6 +94,29 @@ class AccessTest {
     }
 
     @Test
+    @DisplayName("Strangers at the same address do not lock out an operator who is at work")
+    void operatorsAtWork() {
+        try (ConfigurableApplicationContext own = Shop.start(Map.of())) {
+            Http operator = Http.at(own).as("operator");
+            String cookie = operator.get("/ratelimit/").header("Set-Cookie").split(";", 2)[0];
+            Map<String, String> browser = Map.of("Cookie", cookie);
+            assertThat(operator.get("/ratelimit/data/session", browser).status())
+                    .isEqualTo(200);
+
+            Http guesser = Http.at(own).as("operator:guess");
+            String invented = Forgeries.COOKIE + "=" + "x".repeat(32);
+            int status = 401;
+            for (int i = 0; i < 20 * Door.STRANGERS && status == 401; i++) {
+                status = guesser.get("/ratelimit/", Map.of("Cookie", invented)).status();
+            }
+            assertThat(status).isEqualTo(429);
+
+            assertThat(operator.get("/ratelimit/data/now", browser).status()).isEqualTo(200);
+            assertThat(operator.get("/ratelimit/", browser).status()).isEqualTo(200);
+        }
+    }
+
+    @Test
     @DisplayName("The dashboard asks for its authority even if the application lets everybody pass")
     void permitAll() {
         try (ConfigurableApplicationContext open = Shop.start(Map.of("shop.open", "true"))) {

@@ -34,6 +34,77 @@ final class Browser implements AutoCloseable {
             List.of("/usr/bin/chromedriver", "/usr/lib/chromium-browser/chromedriver", "/usr/local/bin/chromedriver");
     private static final Path SCREENSHOTS = Path.of("target/screenshots");
 
+    /**
+     * Looks at every text that is shown. Its ground is made of the backgrounds of the elements around it, from the outside in; half
+     * transparent ones and opacity are mixed. Buttons that cannot be pressed are left out, as WCAG does.
+     */
+    private static final String CONTRAST = """
+            const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+            const parse = text => {
+              canvas.clearRect(0, 0, 1, 1);
+              canvas.fillStyle = text;
+              canvas.fillRect(0, 0, 1, 1);
+              const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
+              return [r, g, b, a / 255];
+            };
+            const over = (top, below, opacity = 1) => {
+              const a = top[3] * opacity;
+              return [0, 1, 2].map(i => top[i] * a + below[i] * (1 - a)).concat(1);
+            };
+            const light = ([r, g, b]) => [r, g, b].map(c => c / 255)
+              .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+              .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+            const ratio = (one, other) => {
+              const [high, low] = [light(one), light(other)].sort((a, b) => b - a);
+              return (high + 0.05) / (low + 0.05);
+            };
+            const dialog = document.querySelector('dialog[open]');
+            const found = new Map();
+            const look = (element, text, pseudo) => {
+              const style = getComputedStyle(element, pseudo);
+              let ground = parse(getComputedStyle(document.documentElement).colorScheme.includes('dark')
+                && matchMedia('(prefers-color-scheme: dark)').matches ? '#121212' : '#ffffff');
+              let opacity = 1;
+              const around = [];
+              for (let at = element; at; at = at.parentElement) {
+                around.unshift(getComputedStyle(at));
+              }
+              for (const part of around) {
+                ground = over(parse(part.backgroundColor), ground);
+                opacity *= Number(part.opacity);
+              }
+              const colour = parse(element instanceof SVGElement ? style.fill : style.color);
+              const got = ratio(over(colour, ground, opacity), ground);
+              if (got < 4.5) {
+                found.set(`${element.tagName}.${element.getAttribute('class') ?? ''} ${style.color} ${ground}`,
+                  `"${text.trim().slice(0, 40)}" ${got.toFixed(2)} in ${element.tagName} .${element.getAttribute('class') ?? ''}`);
+              }
+            };
+            const texts = document.createTreeWalker(dialog ?? document.body, NodeFilter.SHOW_TEXT);
+            let seen = 0;
+            while (texts.nextNode()) {
+              const text = texts.currentNode;
+              const element = text.parentElement;
+              if (!text.data.trim() || !element.checkVisibility() || element.closest(':disabled, .hidden, .skip, title, script, style')) {
+                continue;
+              }
+              seen++;
+              look(element, text.data);
+            }
+            for (const field of (dialog ?? document).querySelectorAll('input[placeholder], textarea[placeholder]')) {
+              look(field, field.placeholder, '::placeholder');
+            }
+            for (const element of (dialog ?? document.body).querySelectorAll('*')) {
+              for (const pseudo of ['::before', '::after']) {
+                const content = getComputedStyle(element, pseudo).content;
+                if (/^".*[^\\s"].*"$/.test(content) && element.checkVisibility()) {
+                  look(element, content, pseudo);
+                }
+              }
+            }
+            return seen === 0 ? ['no text is shown'] : [...found.values()];
+            """;
+
     private final ChromeDriver driver;
     private final Path profile;
 
@@ -197,6 +268,12 @@ final class Browser implements AutoCloseable {
         driver.executeCdpCommand(
                 "Emulation.setDeviceMetricsOverride",
                 Map.of("width", width, "height", 900, "deviceScaleFactor", 1, "mobile", width < 500));
+    }
+
+    /** Texts with less contrast to their ground than 4.5 to 1, as WCAG AA asks for, each with its colours. */
+    @SuppressWarnings("unchecked")
+    List<String> faintTexts() {
+        return (List<String>) run(CONTRAST);
     }
 
     /** Keeps a picture of the whole page in target/screenshots. */

@@ -69,11 +69,12 @@ class PageTest {
         assertThat(browser.complaints()).isEmpty();
     }
 
-    /** Keeps pictures of a screen, light, dark and on a phone. Nothing may stick out to the right. */
+    /** Keeps pictures of a screen, light, dark and on a phone. All text can be read, and nothing sticks out to the right. */
     private static void pictures(String name) {
         browser.run("document.getElementById('toast').textContent = ''");
         for (String scheme : List.of("light", "dark")) {
             browser.look(scheme, 1280);
+            assertThat(browser.faintTexts()).as("%s, %s", name, scheme).isEmpty();
             browser.picture(name + "-" + scheme);
         }
         browser.look("light", 360);
@@ -186,7 +187,10 @@ class PageTest {
         browser.awaitText("back to the configuration");
         browser.press("Roll back …");
         browser.awaitText("Roll orders back");
-        browser.look("dark", 1280);
+        for (String scheme : List.of("light", "dark")) {
+            browser.look(scheme, 1280);
+            assertThat(browser.faintTexts()).as("dialog, %s", scheme).isEmpty();
+        }
         browser.picture("roll-back-dark");
         browser.type("#f-reason", "another launch");
         browser.press("Roll back");

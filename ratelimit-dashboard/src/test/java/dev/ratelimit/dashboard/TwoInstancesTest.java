@@ -162,6 +162,32 @@ class TwoInstancesTest {
         }
 
         @Test
+        @DisplayName("A rule is rolled back")
+        void rule() {
+            order("pia");
+            order("pia");
+            eventually(() -> order("pia"), 429);
+            change("switch-rule", Map.of("rule", "orders", "on", false));
+            change("switch-rule", Map.of("rule", "orders", "on", true));
+            eventually(() -> order("pia"), 429);
+            JsonNode history = seen("rule?name=orders").path("history");
+            int on = history.get(0).path("version").asInt();
+            int off = history.get(1).path("version").asInt();
+
+            change("roll-back-rule", Map.of("rule", "orders", "version", off));
+            eventually(() -> order("pia"), 200);
+            change("roll-back-rule", Map.of("rule", "orders", "version", on));
+            eventually(() -> order("pia"), 429);
+            assertThat(seen("rule?name=orders")
+                            .path("history")
+                            .get(0)
+                            .path("change")
+                            .path("reason")
+                            .asString())
+                    .isEqualTo("the test");
+        }
+
+        @Test
         @DisplayName("A user and an address are blocked and unblocked")
         void blocks() {
             change("block", Map.of("subject", "user:ben", "for", "1h"));

@@ -13,7 +13,6 @@ import dev.ratelimit.operate.RuleView;
 import dev.ratelimit.operate.VersionView;
 import dev.ratelimit.setting.Durations;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -45,6 +44,7 @@ final class EndpointReads {
             "timeline",
             "audit",
             "backups",
+            "retention",
             EXPLAIN));
 
     private final Operations operations;
@@ -111,7 +111,13 @@ final class EndpointReads {
                 SECTIONS);
     }
 
-    Object section(String section, Rows rows) {
+    /**
+     * @param name the name of one thing of the section, or {@code null} for all of it
+     */
+    Object section(String section, @Nullable String name, Rows rows) {
+        if (name != null) {
+            return one(section, name, rows, null, null);
+        }
         Object found = switch (section) {
             case "limits" -> operations.limits();
             case "rules" -> operations.rules();
@@ -124,6 +130,7 @@ final class EndpointReads {
             case "timeline" -> operations.timeline(null, granularity(rows.time()), rows.time());
             case "audit" -> operations.audit(audit(rows));
             case "backups" -> operations.backups();
+            case "retention" -> operations.retention();
             case "users", "addresses", "keys", "subjects", "search" ->
                 throw new IllegalArgumentException("the section " + section + " needs a name; write "
                         + Map.of(
@@ -143,8 +150,7 @@ final class EndpointReads {
                 "there is no section '" + section + "'; name one of " + String.join(", ", SECTIONS));
     }
 
-    Object one(String section, String[] segments, Rows rows, @Nullable String from, @Nullable String to) {
-        String name = String.join("/", segments);
+    Object one(String section, String name, Rows rows, @Nullable String from, @Nullable String to) {
         return switch (section) {
             case "limits" -> limit(name, from, to);
             case "rules" -> rule(name, from, to);
@@ -153,7 +159,7 @@ final class EndpointReads {
             case "keys" -> operations.apiKey(name);
             case "subjects" -> operations.subject(name);
             case "search" -> Map.of("subjects", operations.searchSubjects(name, rows.number()));
-            case "changes" -> Map.of("changes", operations.changes(query(segments, rows)));
+            case "changes" -> Map.of("changes", operations.changes(query(name, rows)));
             case "timeline" -> Map.of("timeline", operations.timeline(name, granularity(rows.time()), rows.time()));
             case "audit" -> Map.of("audit", operations.audit(audit(name, rows)));
             default -> throw unknown(section);
@@ -210,11 +216,15 @@ final class EndpointReads {
         return history.isEmpty() ? 0 : history.get(0).version();
     }
 
-    private static ChangeLog.Query query(String[] segments, Rows rows) {
+    /**
+     * @param written a kind, or a kind, a slash and a name
+     */
+    private static ChangeLog.Query query(String written, Rows rows) {
+        int slash = written.indexOf('/');
         return new ChangeLog.Query(
                 rows.id(),
-                ChangeLog.Kind.ofKeyword(segments[0]),
-                segments.length == 1 ? null : String.join("/", Arrays.copyOfRange(segments, 1, segments.length)),
+                ChangeLog.Kind.ofKeyword(slash < 0 ? written : written.substring(0, slash)),
+                slash < 0 ? null : written.substring(slash + 1),
                 rows.number());
     }
 

@@ -44,15 +44,22 @@ final class EndpointWrites {
         return operations.end(terms.duration, terms.until);
     }
 
-    Object changeSection(String section, @Nullable String action, Terms terms) {
+    /**
+     * @param name the name of one thing of the section, or {@code null} for all of it
+     */
+    Object changeSection(String section, @Nullable String name, Task task, Terms terms) {
+        if (name != null) {
+            return change(section, name, task, terms);
+        }
         Steering steering = steer(terms);
         return switch (section) {
-            case "everything" -> steering.switchAll(isOn(action), end(terms));
+            case "everything" -> steering.switchAll(isOn(task.action), end(terms));
             case "backups" -> Map.of("backups", steering.backUp());
+            case "retention" -> Map.of("retention", steering.runRetention());
             default ->
-                throw new NotFoundException(
-                        "nothing is changed at '" + section + "'; write everything or backups, or the name of a thing"
-                                + " behind limits, rules, users, addresses, keys or subjects");
+                throw new NotFoundException("nothing is changed at '" + section
+                        + "'; write everything, backups or retention, or the name of a"
+                        + " thing behind limits, rules, users, addresses, keys or subjects");
         };
     }
 
@@ -69,8 +76,7 @@ final class EndpointWrites {
                 (action == null ? "the action is missing" : "the action is '" + action + "'") + "; write " + known);
     }
 
-    Object change(String section, String[] segments, Task task, Terms terms) {
-        String name = String.join("/", segments);
+    Object change(String section, String name, Task task, Terms terms) {
         Steering steering = steer(terms);
         return switch (section) {
             case "limits" -> changeLimit(name, task, terms, steering);
@@ -184,14 +190,15 @@ final class EndpointWrites {
                 throw new IllegalArgumentException("the properties hold '" + line.strip()
                         + "'; write a name, a colon and a value, such as max-requests: 100");
             }
-            properties.put(
-                    line.substring(0, colon).strip(), line.substring(colon + 1).strip());
+            String name = line.substring(0, colon).strip();
+            if (properties.put(name, line.substring(colon + 1).strip()) != null) {
+                throw new IllegalArgumentException("the properties hold '" + name + "' twice; write it once");
+            }
         }
         return properties;
     }
 
-    Object remove(String section, String[] segments, Terms terms) {
-        String name = String.join("/", segments);
+    Object remove(String section, String name, Terms terms) {
         Steering steering = steer(terms);
         return switch (section) {
             case "limits" -> steering.removeLimit(name);

@@ -36,8 +36,9 @@ public final class RateLimitEndpoint {
     }
 
     /**
-     * A section as a whole.
+     * A section as a whole, or one thing of it whose name cannot be part of a path.
      *
+     * @param name a name that has a character which servers refuse in paths, such as {@code DOMAIN\alice}
      * @param last the time to look back, such as {@code 1h}
      * @param most the largest number of rows
      * @param before for changes, the id of the oldest one that was seen
@@ -49,6 +50,7 @@ public final class RateLimitEndpoint {
     @ReadOperation
     public Object section(
             @Selector String section,
+            @Nullable String name,
             @Nullable String last,
             @Nullable String most,
             @Nullable String before,
@@ -58,7 +60,7 @@ public final class RateLimitEndpoint {
             @Nullable String apiKey) {
         return section.equals(EndpointReads.EXPLAIN)
                 ? reads.explain(request, user, address, apiKey)
-                : reads.section(section, new EndpointReads.Rows(last, most, before));
+                : reads.section(section, name, new EndpointReads.Rows(last, most, before));
     }
 
     /**
@@ -77,18 +79,29 @@ public final class RateLimitEndpoint {
             @Nullable String before,
             @Nullable String from,
             @Nullable String to) {
-        return reads.one(section, name, new EndpointReads.Rows(last, most, before), from, to);
+        return reads.one(section, String.join("/", name), new EndpointReads.Rows(last, most, before), from, to);
     }
 
-    /** Changes a section as a whole: switches everything, or makes a backup. */
+    /**
+     * Changes a section as a whole: switches everything, makes a backup, drops old months. Or changes one thing whose name cannot
+     * be part of a path.
+     *
+     * @param name see {@link #section}
+     */
     @WriteOperation
     public Object changeSection(
             @Selector String section,
+            @Nullable String name,
             @Nullable String action,
+            @Nullable String limit,
             @Nullable String duration,
             @Nullable String until,
             @Nullable String reason) {
-        return writes.changeSection(section, action, new EndpointWrites.Terms(NOBODY, reason, duration, until));
+        return writes.changeSection(
+                section,
+                name,
+                new EndpointWrites.Task(action, null, null, limit),
+                new EndpointWrites.Terms(NOBODY, reason, duration, until));
     }
 
     /**
@@ -114,7 +127,7 @@ public final class RateLimitEndpoint {
             @Nullable String reason) {
         return writes.change(
                 section,
-                name,
+                String.join("/", name),
                 new EndpointWrites.Task(action, properties, version, limit),
                 new EndpointWrites.Terms(NOBODY, reason, duration, until));
     }
@@ -123,6 +136,6 @@ public final class RateLimitEndpoint {
     @DeleteOperation
     public Object remove(
             @Selector String section, @Selector(match = Match.ALL_REMAINING) String[] name, @Nullable String reason) {
-        return writes.remove(section, name, new EndpointWrites.Terms(NOBODY, reason, null, null));
+        return writes.remove(section, String.join("/", name), new EndpointWrites.Terms(NOBODY, reason, null, null));
     }
 }

@@ -53,6 +53,7 @@ public final class RateLimitEndpointWebExtension {
     @ReadOperation
     public WebEndpointResponse<Object> section(
             @Selector String section,
+            @Nullable String name,
             @Nullable String last,
             @Nullable String most,
             @Nullable String before,
@@ -62,7 +63,7 @@ public final class RateLimitEndpointWebExtension {
             @Nullable String apiKey) {
         return answer(() -> section.equals(EndpointReads.EXPLAIN)
                 ? reads.explain(request, user, address, apiKey)
-                : reads.section(section, new EndpointReads.Rows(last, most, before)));
+                : reads.section(section, name, new EndpointReads.Rows(last, most, before)));
     }
 
     /** See {@link RateLimitEndpoint#one}. */
@@ -75,7 +76,8 @@ public final class RateLimitEndpointWebExtension {
             @Nullable String before,
             @Nullable String from,
             @Nullable String to) {
-        return answer(() -> reads.one(section, name, new EndpointReads.Rows(last, most, before), from, to));
+        return answer(
+                () -> reads.one(section, String.join("/", name), new EndpointReads.Rows(last, most, before), from, to));
     }
 
     /** See {@link RateLimitEndpoint#changeSection}. */
@@ -83,12 +85,17 @@ public final class RateLimitEndpointWebExtension {
     public WebEndpointResponse<Object> changeSection(
             SecurityContext operator,
             @Selector String section,
+            @Nullable String name,
             @Nullable String action,
+            @Nullable String limit,
             @Nullable String duration,
             @Nullable String until,
             @Nullable String reason) {
         return answer(() -> writes.changeSection(
-                section, action, new EndpointWrites.Terms(author(operator), reason, duration, until)));
+                section,
+                name,
+                new EndpointWrites.Task(action, null, null, limit),
+                new EndpointWrites.Terms(author(operator), reason, duration, until)));
     }
 
     /** See {@link RateLimitEndpoint#change}. */
@@ -106,7 +113,7 @@ public final class RateLimitEndpointWebExtension {
             @Nullable String reason) {
         return answer(() -> writes.change(
                 section,
-                name,
+                String.join("/", name),
                 new EndpointWrites.Task(action, properties, version, limit),
                 new EndpointWrites.Terms(author(operator), reason, duration, until)));
     }
@@ -118,8 +125,8 @@ public final class RateLimitEndpointWebExtension {
             @Selector String section,
             @Selector(match = Match.ALL_REMAINING) String[] name,
             @Nullable String reason) {
-        return answer(
-                () -> writes.remove(section, name, new EndpointWrites.Terms(author(operator), reason, null, null)));
+        return answer(() -> writes.remove(
+                section, String.join("/", name), new EndpointWrites.Terms(author(operator), reason, null, null)));
     }
 
     private static String author(SecurityContext operator) {

@@ -18,22 +18,26 @@ public final class ThisInstance implements InstanceStatus.Reader {
 
     private final String store;
     private final @Nullable StoreRateLimiter limiter;
+    private final Supplier<InstanceStatus.@Nullable Pool> pool;
     private final @Nullable Upkeep upkeep;
     private final Supplier<@Nullable Warnings> warnings;
 
     /**
      * @param store the name of the store
      * @param limiter {@code null} if it is not ours
+     * @param pool gives {@code null} if the limiter has no connections of its own
      * @param upkeep {@code null} if there is none
      * @param warnings gives {@code null} if there are none
      */
     public ThisInstance(
             String store,
             @Nullable StoreRateLimiter limiter,
+            Supplier<InstanceStatus.@Nullable Pool> pool,
             @Nullable Upkeep upkeep,
             Supplier<@Nullable Warnings> warnings) {
         this.store = store;
         this.limiter = limiter;
+        this.pool = pool;
         this.upkeep = upkeep;
         this.warnings = warnings;
     }
@@ -48,6 +52,7 @@ public final class ThisInstance implements InstanceStatus.Reader {
                         ? null
                         : new InstanceStatus.Queue(
                                 engine.queue().waiting(), engine.queue().capacity()),
+                pool.get(),
                 lastRun == null ? null : lastRun.at(),
                 warnings());
     }

@@ -5,6 +5,8 @@ import dev.ratelimit.actuate.ThisInstance;
 import dev.ratelimit.admin.ConfiguredStorage;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.audit.report.Reports;
+import dev.ratelimit.audit.retention.Retention;
+import dev.ratelimit.connection.PoolStatus;
 import dev.ratelimit.database.DatabaseChoice;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.gate.Gate;
@@ -12,9 +14,11 @@ import dev.ratelimit.monitor.Warnings;
 import dev.ratelimit.operate.InstanceStatus;
 import dev.ratelimit.operate.Operations;
 import dev.ratelimit.policy.PolicyConfiguration;
+import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.sqlite.Backups;
 import dev.ratelimit.upkeep.Upkeep;
 import java.time.InstantSource;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -22,6 +26,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
 
 /** All that operators see and do, for the endpoint and other tools. */
 @AutoConfiguration(after = {RateLimitPolicyAutoConfiguration.class, RateLimitWebAutoConfiguration.class})
@@ -37,7 +42,9 @@ public final class RateLimitOperationsAutoConfiguration {
             ObjectProvider<RateLimitAdmin> admins,
             ObjectProvider<Reports> reports,
             ObjectProvider<Backups> backups,
+            ObjectProvider<Retention> retention,
             ObjectProvider<InstanceStatus.Reader> status,
+            Environment environment,
             PolicyConfiguration configuration,
             RateLimiter limiter,
             ObjectProvider<Gate> gates,
@@ -46,10 +53,19 @@ public final class RateLimitOperationsAutoConfiguration {
         Backups files = backups.getIfAvailable();
         return new Operations(
                 admins.getIfAvailable(() -> withoutStorage(configuration, limiter, gates, clock)),
-                reports.getIfAvailable(),
-                files == null || files.files().isEmpty() ? null : files,
-                status.getObject(),
+                new Operations.Parts(
+                        reports.getIfAvailable(),
+                        files == null || files.files().isEmpty() ? null : files,
+                        retention.getIfAvailable(),
+                        status.getObject(),
+                        contextPath(environment)),
                 clock);
+    }
+
+    /** Without a slash at its end, as servers do it. */
+    private static String contextPath(Environment environment) {
+        String path = environment.getProperty("server.servlet.context-path", "");
+        return path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
     }
 
     /** Where nothing is stored, limits and requests can still be looked at. */
@@ -67,13 +83,22 @@ public final class RateLimitOperationsAutoConfiguration {
             ObjectProvider<Upkeep> upkeeps,
             ObjectProvider<Warnings> warnings,
             ObjectProvider<DatabaseChoice> choices,
+            ObjectProvider<LimitStore> stores,
             BeanFactory beans) {
         // A store of the application may come without a database that could be described.
         DatabaseChoice choice = beans.containsBean("rateLimitStore") ? choices.getIfAvailable() : null;
         return new ThisInstance(
                 choice == null ? "a store of the application" : choice.state().toString(),
                 limiters.getIfAvailable(),
+                () -> pool(stores.getIfAvailable()),
                 upkeeps.getIfAvailable(),
                 warnings::getIfAvailable);
+    }
+
+    private static InstanceStatus.@Nullable Pool pool(@Nullable LimitStore store) {
+        PoolStatus pool = PoolStatus.of(store);
+        return pool == null
+                ? null
+                : new InstanceStatus.Pool(pool.active(), pool.idle(), pool.waiting(), pool.capacity());
     }
 }

@@ -14,10 +14,15 @@ import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.audit.RequestAudit;
 import java.lang.management.ManagementFactory;
 import java.net.URI;
+import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -295,6 +300,10 @@ class EndpointTest {
                 "/users/mallory | {\"action\": \"block\", \"reason\": \"two\\nlines\"} | 400 | line break",
                 "/keys/nothing | {\"action\": \"revoke\", \"reason\": \"x\"} | 400 | there is no API key with the id 'nothing'",
                 "/subjects/alice | {\"action\": \"reset\", \"reason\": \"x\"} | 400 | write it as in user:alice",
+                "/subjects/user:alice | {\"action\": \"reset\", \"limit\": \"ap\", \"reason\": \"x\"} | 400 | no limit 'ap' is in force",
+                "/subjects/session:7 | {\"action\": \"reset\", \"reason\": \"x\"} | 400 | no limit is known to count 'session:7'",
+                "/addresses/192.0.2.99 | {\"action\": \"unblock\", \"reason\": \"x\"} | 400 | 192.0.2.99/32 is not blocked",
+                "/limits/api | {\"properties\": \"cost: 1; cost: 2\", \"reason\": \"x\"} | 400 | hold 'cost' twice",
                 "/nothing/alice | {\"action\": \"reset\", \"reason\": \"x\"} | 404 | nothing is changed at 'nothing'",
                 "/everything | {\"action\": \"of\", \"reason\": \"x\"} | 400 | the action is 'of'; write off or on",
                 "/backups | {\"reason\": \"x\"} | 409 | ratelimit.backup.directory is missing",
@@ -411,7 +420,81 @@ class EndpointTest {
                     because("\"action\": \"reset\", \"limit\": \"api\""));
             assertThat(reset.statusCode()).isEqualTo(409);
             assertThat(limiter.peek(subject, "api").remaining()).isEqualTo(2);
+            HttpResponse<String> resetAll = other.post(
+                    "/actuator/ratelimit/addresses/192.0.2.1", "application/json", because("\"action\": \"reset\""));
+            assertThat(resetAll.statusCode()).as(resetAll.body()).isEqualTo(409);
+            assertThat(other.get("/actuator/ratelimit/retention").statusCode()).isEqualTo(503);
         }
+    }
+
+    @Test
+    void countsInMemoryAreResetOnAllLimits() throws Exception {
+        try (RunningApplication other =
+                start("policies.db", EXPOSED[0], "ratelimit.store.type=memory", "ratelimit.policy.store=sqlite")) {
+            assertThat(other.get("/api/games").statusCode()).isEqualTo(200);
+            Subject address = Subject.ip("127.0.0.1");
+            RateLimiter limiter = other.bean(RateLimiter.class);
+            assertThat(limiter.peek(address, "api").remaining()).isEqualTo(2);
+
+            HttpResponse<String> reset = other.post(
+                    "/actuator/ratelimit/addresses/127.0.0.1", "application/json", because("\"action\": \"reset\""));
+
+            assertThat(reset.statusCode()).as(reset.body()).isEqualTo(200);
+            assertThat(limiter.peek(address, "api").remaining()).isEqualTo(3);
+            assertThat(reported(other, "changes")).contains("\"name\":\"ip:127.0.0.1\"", "a test");
+        }
+    }
+
+    @Test
+    void oldMonthsAreShownAndDroppedWithAReason() throws Exception {
+        try (RunningApplication other = start("old.db", EXPOSED[0])) {
+            try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + folder.resolve("old-audit.db"));
+                    Statement statement = connection.createStatement()) {
+                statement.execute(
+                        "INSERT INTO rate_limit_metrics (period_start, granularity, resource, user_id, endpoint,"
+                                + " region, instance, total, allowed, throttled, blocked, exempt, failed, last_request_at)"
+                                + " VALUES (981158400000000, 'minute', '', '', '', '', 'old', 1, 1, 0, 0, 0, 0, 0)");
+            }
+            assertThat(JsonPath.<List<String>>read(reported(other, "retention"), "$.retention.plan.months[*].month"))
+                    .containsExactly("2001-02");
+
+            HttpResponse<String> refused = other.post("/actuator/ratelimit/retention", "application/json", "{}");
+            assertThat(refused.statusCode()).isEqualTo(400);
+            assertThat(refused.body()).contains("the reason is missing");
+            assertThat(reported(other, "retention")).contains("2001-02");
+
+            HttpResponse<String> run = other.post(
+                    "/actuator/ratelimit/retention", "application/json", "{\"reason\": \"the disk is full\"}");
+            assertThat(JsonPath.<List<String>>read(run.body(), "$.retention.dropped[*].rows"))
+                    .containsExactly("totals per minute");
+            assertThat(JsonPath.<List<String>>read(reported(other, "retention"), "$.retention.plan.months[*].month"))
+                    .isEmpty();
+            assertThat(reported(other, "retention")).contains("\"lastRun\":{");
+            assertThat(reported(other, "changes/retention")).contains("\"action\":\"run\"", "the disk is full");
+        }
+    }
+
+    /** Servers refuse these characters in paths, however they are encoded. */
+    @ParameterizedTest
+    @ValueSource(strings = {"DOMAIN\\mallory", "https://idp/mallory", "a;b", "a%b", "a/../b", "<script>", "x\u0000y"})
+    void anyNameCanBeAParameter(String name) throws Exception {
+        String query = "?name=" + URLEncoder.encode(name, StandardCharsets.UTF_8);
+        String body = "\"name\": \"" + name.replace("\\", "\\\\").replace("\u0000", "\\u0000") + "\", ";
+
+        HttpResponse<String> blocked = post("/users", because(body + "\"action\": \"block\""));
+        if (name.contains("\u0000")) {
+            assertThat(blocked.statusCode()).isEqualTo(400);
+            assertThat(blocked.body()).contains("control character");
+            return;
+        }
+        assertThat(JsonPath.<String>read(blocked.body(), "$.block.reason")).isEqualTo("a test");
+        assertThat(JsonPath.<String>read(get("/users" + query).body(), "$.user"))
+                .isEqualTo(name);
+        assertThat(JsonPath.<String>read(get("/users" + query).body(), "$.block.reason"))
+                .isEqualTo("a test");
+        assertThat(post("/users", because(body + "\"action\": \"unblock\"")).body())
+                .contains("\"block\":null");
+        assertThat(get("/search" + query).statusCode()).isEqualTo(200);
     }
 
     @Test
@@ -482,11 +565,14 @@ class EndpointTest {
             Object rules = server.invoke(
                     name,
                     "section",
-                    new Object[] {"rules", null, null, null, null, null, null, null},
-                    times(text[0], 8));
+                    new Object[] {"rules", null, null, null, null, null, null, null, null},
+                    times(text[0], 9));
             assertThat(rules).asInstanceOf(MAP).containsKey("rules");
             Object changed = server.invoke(
-                    name, "changeSection", new Object[] {"everything", "off", "5m", null, "a test"}, times(text[0], 5));
+                    name,
+                    "changeSection",
+                    new Object[] {"everything", null, "off", null, "5m", null, "a test"},
+                    times(text[0], 7));
             assertThat(changed).asInstanceOf(MAP).containsEntry("name", "*");
             assertThat(other.bean(RateLimitAdmin.class).isEnabled()).isFalse();
         }

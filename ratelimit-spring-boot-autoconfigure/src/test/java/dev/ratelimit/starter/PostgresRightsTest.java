@@ -19,6 +19,7 @@ import dev.ratelimit.testing.postgres.TestPostgres;
 import dev.ratelimit.upkeep.Upkeep;
 import java.util.ArrayList;
 import java.util.List;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.SpringApplication;
@@ -149,6 +150,34 @@ class PostgresRightsTest {
                 role.settings("ratelimit.store.migrate=false"),
                 "the database user lacks INSERT on rate_limit_rules",
                 "dev/ratelimit/schema/postgresql/grants.sql");
+    }
+
+    @Test
+    void grantOfAFunctionThatWasForgottenIsNamed(CapturedOutput output) {
+        RestrictedRole role = RestrictedRole.create().withTables().withGrants();
+        execute("REVOKE EXECUTE ON FUNCTION " + role.schema() + ".rate_limit_make_partitions(date) FROM "
+                + role.name());
+
+        assertThatStartFails(
+                output,
+                role.settings("ratelimit.store.migrate=false"),
+                "the database user lacks EXECUTE on rate_limit_make_partitions",
+                "dev/ratelimit/schema/postgresql/grants.sql");
+    }
+
+    /** By default nobody looks at the rights of a schema that is current. */
+    @Test
+    void functionsThatCannotBeCalledAreNamedAtTheStart(CapturedOutput output) {
+        RestrictedRole role = RestrictedRole.create().withTables().withGrants();
+        execute("REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA " + role.schema() + " FROM " + role.name());
+        try (ConfigurableApplicationContext context = start(role.settings())) {
+            Awaitility.await()
+                    .untilAsserted(
+                            () -> assertThat(output.getAll())
+                                    .contains(
+                                            "The database user may not execute rate_limit_drop_partition and"
+                                                    + " rate_limit_make_partitions, so months of the audit trail cannot be made or dropped"));
+        }
     }
 
     @Test

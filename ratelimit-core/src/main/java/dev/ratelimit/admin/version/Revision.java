@@ -82,7 +82,13 @@ public record Revision<T>(
                 return revision;
             }
         }
-        throw new IllegalArgumentException(kind + " '" + name + "' has no version " + number + "; name one of "
-                + history.stream().map(Revision::version).sorted().toList());
+        throw new IllegalArgumentException(kind + " '" + name + "' has no version " + number
+                + (history.isEmpty()
+                        ? ", and no other: it was never changed"
+                        : "; name one of "
+                                + history.stream()
+                                        .map(Revision::version)
+                                        .sorted()
+                                        .toList()));
     }
 }

@@ -36,6 +36,13 @@ final class PostgresRetentionDatabase extends RetentionDatabase {
             SELECT pg_try_advisory_xact_lock(hashtext('dev.ratelimit.retention'), hashtext(:schema))
             """;
 
+    private static final String FORBIDDEN = """
+            SELECT f.proname FROM pg_catalog.pg_proc f JOIN pg_catalog.pg_namespace n ON n.oid = f.pronamespace
+            WHERE n.nspname = :schema AND f.proname IN ('rate_limit_make_partitions', 'rate_limit_drop_partition')
+                AND NOT has_function_privilege(f.oid, 'EXECUTE')
+            ORDER BY f.proname
+            """;
+
     private static final String DROP = """
             SELECT %s(:parent, CAST(:day AS date), CAST(:rows AS bigint))
             """;
@@ -51,6 +58,11 @@ final class PostgresRetentionDatabase extends RetentionDatabase {
     PostgresRetentionDatabase(DataSource dataSource, String schema) {
         super(dataSource, AuditSql.postgres(schema));
         this.schema = schema;
+    }
+
+    @Override
+    List<String> forbiddenFunctions() {
+        return jdbc().queryForList(FORBIDDEN, Map.of("schema", schema), String.class);
     }
 
     @Override

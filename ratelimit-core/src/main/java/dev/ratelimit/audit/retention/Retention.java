@@ -55,15 +55,34 @@ public final class Retention implements AutoCloseable {
         this.clock = clock;
     }
 
-    /** Runs after five minutes, and then in this interval. A run that fails is logged, and the next one tries again. */
+    /**
+     * Runs after five minutes, and then in this interval. A run that fails is logged, and the next one tries again. A missing right
+     * is logged at once.
+     */
     public Retention every(Duration interval) {
         if (interval.toMillis() < 1 || interval.compareTo(Duration.ofDays(1)) > 0) {
             throw new InvalidSettingException("interval", interval, "write a time from 1ms to 1d, such as 1h");
         }
+        scheduler.execute(this::warnOfMissingRights);
         long first = Math.min(BEFORE_THE_FIRST_RUN.toMillis(), interval.toMillis());
         ScheduledFuture<?> unused =
                 scheduler.scheduleWithFixedDelay(this::runQuietly, first, interval.toMillis(), TimeUnit.MILLISECONDS);
         return this;
+    }
+
+    /** Otherwise it would be noticed when a month ends. */
+    private void warnOfMissingRights() {
+        try {
+            List<String> forbidden = database.forbiddenFunctions();
+            if (!forbidden.isEmpty()) {
+                log.warn(
+                        "The database user may not execute {}, so months of the audit trail cannot be made or dropped; run"
+                                + " dev/ratelimit/schema/postgresql/grants.sql of the ratelimit-core jar",
+                        String.join(" and ", forbidden));
+            }
+        } catch (RuntimeException e) {
+            log.debug("Could not look at the rights of the database user", e);
+        }
     }
 
     /** An exception that escapes would end the schedule. */

@@ -66,6 +66,11 @@ public abstract sealed class RetentionDatabase permits PostgresRetentionDatabase
      */
     abstract boolean runAlone(Runnable work);
 
+    /** The functions that make and drop months, and that the user of the connections may not call. */
+    List<String> forbiddenFunctions() {
+        return List.of();
+    }
+
     /** The months before that one which can be dropped, the oldest first. */
     abstract List<YearMonth> monthsBefore(RetainedRows rows, YearMonth first);
 

@@ -1,7 +1,9 @@
 package dev.ratelimit.data.table;
 
+import dev.ratelimit.admin.PolicyStorage.StateName;
 import dev.ratelimit.admin.SubjectAdmin.StoredState;
 import dev.ratelimit.support.Micros;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -9,12 +11,15 @@ import java.util.TreeSet;
 
 /**
  * The state of subjects ({@code user_id}) on limits ({@code resource}), in {@code rate_limits} and
- * {@code rate_limit_penalties}. Stores write it; here it is only read, along the primary keys.
+ * {@code rate_limit_penalties}. Stores write it; here it is only read and deleted, along the primary keys.
  */
 public final class StateRows {
 
     /** Sorts after every text that begins with what is before it, in the order of bytes that both databases use. */
     private static final String LAST = Character.toString(Character.MAX_CODE_POINT);
+
+    /** Of one statement: SQLite takes a bounded number of parameters. */
+    private static final int MOST_KEYS = 500;
 
     private final Table counts;
     private final Table penalties;
@@ -78,6 +83,21 @@ public final class StateRows {
                                         : Micros.toInstant(row.getLong("penalty_until"))))
                 .forEach(state -> found.merge(key(state), state, StateRows::both));
         return found.values().stream().limit(most).toList();
+    }
+
+    /** Deletes the states in the order of their keys, so that no two transactions wait for each other in a circle. */
+    public void delete(List<StateName> states) {
+        List<Object[]> keys = states.stream()
+                .sorted(Comparator.comparing(StateName::subject).thenComparing(StateName::limit))
+                .distinct()
+                .map(state -> new Object[] {state.subject(), state.limit()})
+                .toList();
+        for (int from = 0; from < keys.size(); from += MOST_KEYS) {
+            Map<String, Object> values = Map.of("keys", keys.subList(from, Math.min(keys.size(), from + MOST_KEYS)));
+            for (Table table : List.of(counts, penalties)) {
+                int unused = table.update("DELETE FROM {table} WHERE (user_id, resource) IN (VALUES :keys)", values);
+            }
+        }
     }
 
     private static String key(StoredState state) {

@@ -134,7 +134,7 @@ CREATE TABLE rate_limit_admin_logs (
     changed_at   INTEGER NOT NULL DEFAULT (CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) * 1000) CHECK (typeof(changed_at) = 'integer'),
     changed_by   TEXT    NOT NULL DEFAULT 'unknown' CHECK (changed_by <> ''),
     action       TEXT    NOT NULL,           -- set, remove, roll-back, switch-off, switch-on, block, unblock, create, revoke, reset, clear-penalty, note or back-up
-    kind         TEXT    NOT NULL CHECK (kind IN ('limit', 'rule', 'quota', 'user', 'api-key', 'subject', 'backup')),
+    kind         TEXT    NOT NULL CHECK (kind IN ('limit', 'rule', 'quota', 'user', 'api-key', 'subject', 'backup', 'retention')),
     name         TEXT    NOT NULL,           -- of the limit, the rule or the user; the id of the API key; the subject
     reason       TEXT,
     expires_at   INTEGER NOT NULL DEFAULT 0 CHECK (typeof(expires_at) = 'integer'), -- when the change ends by itself

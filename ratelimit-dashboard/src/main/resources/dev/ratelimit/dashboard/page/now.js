@@ -108,6 +108,7 @@ function instance({ status }) {
       fact('Circuit', status.store.circuit, status.store.circuit === 'closed' ? 'good' : 'bad'),
       status.store.reason ? fact('Reason', status.store.reason) : null] : null,
     status.queue ? fact('Queue', `${number(status.queue.waiting)} of ${number(status.queue.capacity)} waiting`) : null,
+    status.pool ? fact('Connections', `${number(status.pool.active)} active and ${number(status.pool.idle)} idle of ${number(status.pool.capacity)}, ${number(status.pool.waiting)} waiting`) : null,
     fact('Last upkeep', status.lastUpkeepAt ? since(status.lastUpkeepAt) : 'not yet')));
 }
 
