@@ -151,7 +151,9 @@ class ArchitectureTest {
                             "org.springframework.web.util.pattern")),
             Map.entry(VERSION, List.of(SETTING, ROOT, POLICY)),
             Map.entry(ADMIN, List.of(SETTING, ROOT, ALGORITHM, CALLER, POLICY, GATE, VERSION, LOGGING)),
-            Map.entry(OPERATE, List.of(SETTING, ROOT, REPORT, RETENTION, CALLER, POLICY, GATE, ADMIN, VERSION, SQLITE, LOGGING)),
+            Map.entry(
+                    OPERATE,
+                    List.of(SETTING, ROOT, REPORT, RETENTION, CALLER, POLICY, GATE, ADMIN, VERSION, SQLITE, LOGGING)),
             Map.entry(TABLE, List.of(SETTING, ROOT, ADMIN, VERSION, CALLER, POLICY, "org.springframework.jdbc..")),
             Map.entry(
                     DATA,

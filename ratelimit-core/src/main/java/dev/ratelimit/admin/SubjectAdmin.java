@@ -14,6 +14,7 @@ import dev.ratelimit.policy.Policy;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.SubjectKey;
 import dev.ratelimit.support.IpAddress;
+import dev.ratelimit.support.LoginName;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -40,6 +41,9 @@ public final class SubjectAdmin {
 
     /** So many limits are asked together. */
     private static final int MOST_AT_ONCE = 100;
+
+    /** Ends the name of a mark that a user has logged in from an address, which denies nobody. */
+    private static final String KNOWN_ADDRESS = ":known";
 
     private static final String USER = "user:";
     private static final String IP = "ip:";
@@ -112,8 +116,8 @@ public final class SubjectAdmin {
      * The texts of subjects with stored state, in order.
      *
      * @throws IllegalStateException if they {@linkplain #listsCounts() cannot be listed}
-     * @param prefix the beginning of the text, such as {@code user:al}; without a kind, users, addresses and API keys are
-     *     searched
+     * @param prefix the beginning of the text, such as {@code user:al}; without a kind, users, addresses, API keys and the names
+     *     of failed logins are searched
      * @param most at most so many
      */
     public List<String> search(String prefix, int most) {
@@ -123,8 +127,17 @@ public final class SubjectAdmin {
             throw new IllegalArgumentException("the beginning of a subject is empty; write one such as user:al");
         }
         TreeSet<String> found = new TreeSet<>(storage.subjects(written, most));
-        for (String kind : KINDS) {
-            found.addAll(storage.subjects(kind + written, most));
+        for (String type : List.of("user", "ip", "api-key")) {
+            String prefixed = type + ':';
+            boolean typed = written.startsWith(prefixed);
+            String value = typed ? written.substring(prefixed.length()) : written;
+            if (!value.isBlank()) {
+                found.addAll(storage.subjects(Subject.of(type, value).text(), most));
+            }
+        }
+        String name = LoginName.folded(written);
+        if (!name.isEmpty() && written.indexOf(':') < 0) {
+            found.addAll(storage.subjects(Subject.of(LoginName.TYPE, name).text(), most));
         }
         return found.stream().limit(most).toList();
     }
@@ -151,7 +164,7 @@ public final class SubjectAdmin {
         if (countsQuota(subject, policy, caller)) {
             caller.quota().forEach(part -> add(places, new Place(subject, part.name(), part, null)));
         }
-        for (StoredState state : storage.states(subject, MOST)) {
+        for (StoredState state : states(subject)) {
             Limit limit = limit(state.limit(), policy.limits(), caller);
             add(places, new Place(Subject.ofText(state.subject()), state.limit(), limit, state));
         }
@@ -160,6 +173,19 @@ public final class SubjectAdmin {
                 .map(place -> new Standing(
                         place.subject(), place.name(), isTrial(place.name()), answers.get(place.key()), place.state()))
                 .toList();
+    }
+
+    /** Of a user, also failed logins: before they succeed, nobody knows that they are of this user. */
+    private List<StoredState> states(Subject subject) {
+        List<StoredState> states = new ArrayList<>(storage.states(subject, MOST));
+        String user = userOf(subject);
+        String name = user == null ? "" : LoginName.folded(user);
+        if (!name.isEmpty()) {
+            storage.states(Subject.of(LoginName.TYPE, name), MOST).stream()
+                    .filter(state -> !state.limit().endsWith(KNOWN_ADDRESS))
+                    .forEach(states::add);
+        }
+        return states.subList(0, Math.min(states.size(), MOST));
     }
 
     /**

@@ -6,11 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
+import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Subject;
+import dev.ratelimit.Window;
 import dev.ratelimit.admin.ChangeLog;
 import dev.ratelimit.admin.Inquiry;
 import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.algorithm.Algorithms;
 import dev.ratelimit.caller.Quota;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.operate.Authorship;
@@ -248,6 +251,43 @@ abstract class OperationsContract extends DataContract {
                 .extracting(SubjectView.Standing::subject)
                 .contains(both.text())
                 .doesNotContain("user:alicette");
+    }
+
+    /** They are counted by a name that nobody has proved to have. */
+    @Test
+    void failedLoginsAreShownWithTheUserAndReset() {
+        Subject login = Subject.of("name", "alice").and("ip", "192.0.2.1");
+        limiter.decide(LimitRequest.of(login, "small").cost(2));
+        limiter.decide(Subject.of("name", "alice"), "standard");
+        limiter.decide(
+                login,
+                Limit.named("small:known")
+                        .algorithm(Algorithms.atMost(1, Window.of(ofHours(1))))
+                        .build());
+
+        SubjectView alice = operations.user("Alice");
+        assertThat(alice.limits().stream().filter(standing -> standing.subject().equals(login.text())))
+                .singleElement()
+                .satisfies(standing -> {
+                    assertThat(standing.limit()).isEqualTo("small");
+                    assertThat(standing.outcome()).isEqualTo("throttled");
+                });
+        assertThat(operations.searchSubjects("ALI", 10)).containsExactly("name:alice", login.text());
+
+        steering.resetAll("user:Alice");
+        assertThat(limiter.peek(login, "small").allowed()).isTrue();
+        assertThat(operations.user("alice").limits())
+                .extracting(SubjectView.Standing::subject)
+                .containsOnly("user:alice");
+    }
+
+    @Test
+    void namesAreFoundAsPeopleWriteThem() {
+        limiter.decide(Subject.user("alice+test@example.com"), "small");
+
+        assertThat(operations.searchSubjects("alice+t", 10)).containsExactly("user:alice%2Btest@example.com");
+        assertThat(operations.searchSubjects("user:alice+t", 10)).containsExactly("user:alice%2Btest@example.com");
+        assertThat(operations.searchSubjects("user:alice%2Bt", 10)).containsExactly("user:alice%2Btest@example.com");
     }
 
     @Test

@@ -2,6 +2,7 @@ package dev.ratelimit.dashboard;
 
 import dev.ratelimit.operate.UnavailableException;
 import dev.ratelimit.setting.InvalidSettingException;
+import dev.ratelimit.support.OncePerMinute;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.util.LinkedHashMap;
@@ -40,6 +41,7 @@ final class Calls {
 
     private final Access access;
     private final Forgeries forgeries = new Forgeries();
+    private final OncePerMinute complaints = new OncePerMinute();
     private final Json json = new Json();
 
     Calls(Access access) {
@@ -142,7 +144,9 @@ final class Calls {
             if (Access.isForSecurity(e)) {
                 throw e;
             }
-            log.warn("The dashboard could not read or change rate limits", e);
+            if (complaints.mayTell(e.getClass())) { // An open page asks again and again.
+                log.warn("The dashboard could not read or change rate limits (logged once a minute at most)", e);
+            }
             return refused(503, "The database did not answer as expected. See the log of the application.", null);
         }
     }

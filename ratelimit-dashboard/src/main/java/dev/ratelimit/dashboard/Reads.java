@@ -1,5 +1,6 @@
 package dev.ratelimit.dashboard;
 
+import dev.ratelimit.Subject;
 import dev.ratelimit.admin.ChangeLog;
 import dev.ratelimit.admin.Inquiry;
 import dev.ratelimit.audit.report.AuditQuery;
@@ -141,13 +142,16 @@ final class Reads {
                 .json();
     }
 
-    /** The subject that is meant if the text is not only its beginning. */
+    /** The subject that is meant if the text is not only its beginning. A plus sign may be part of a name. */
     private static String exact(String text) {
-        if (text.startsWith(USER) || text.startsWith(ADDRESS) || text.startsWith("api-key:")) {
+        if (text.matches("(user|ip|api-key|name):[^+]+(\\+[a-z][a-z0-9-]*:.+)?")) {
             return text;
         }
+        if (text.startsWith(USER)) {
+            return Subject.user(text.substring(USER.length())).text();
+        }
         boolean isAddress = text.matches("[0-9.]+") || text.matches("[0-9a-fA-F:]*:[0-9a-fA-F:.]*");
-        return (isAddress ? ADDRESS : USER) + text;
+        return isAddress ? ADDRESS + text : Subject.user(text).text();
     }
 
     Object subject(ServerRequest request) {

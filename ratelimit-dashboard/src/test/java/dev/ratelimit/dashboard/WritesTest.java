@@ -164,6 +164,25 @@ class WritesTest {
     }
 
     @Test
+    @DisplayName("A name that is searched leads to its subject, also with a plus sign")
+    void searchedName() {
+        Map<String, String> meant = Map.of(
+                "alice%2Btest@example.com", "user:alice%2Btest@example.com",
+                "user:alice%2Btest@example.com", "user:alice%2Btest@example.com",
+                "user:alice%2Bip:192.0.2.1", "user:alice+ip:192.0.2.1",
+                "user:a%252Bb", "user:a%2Bb",
+                "192.0.2.1", "ip:192.0.2.1",
+                "2001:db8::1", "ip:2001:db8::1");
+        meant.forEach((written, subject) -> assertThat(operator()
+                        .get("/ratelimit/data/subjects?prefix=" + written)
+                        .json()
+                        .path("exact")
+                        .asString())
+                .as(written)
+                .isEqualTo(subject));
+    }
+
+    @Test
     @DisplayName("With the protection of Spring Security on, the page sends its token, too")
     void withSpringCsrf() {
         try (ConfigurableApplicationContext on = Shop.start(Map.of("shop.csrf", "true"))) {

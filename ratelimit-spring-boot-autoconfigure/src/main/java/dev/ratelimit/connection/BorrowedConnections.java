@@ -49,6 +49,11 @@ final class BorrowedConnections extends AbstractDataSource implements LimiterCon
     }
 
     @Override
+    public void setLongestWait(Duration time) {
+        longestWait = time;
+    }
+
+    @Override
     public boolean mayBeHeld() {
         return false;
     }

@@ -32,6 +32,7 @@ final class BoundedWaitPool extends HikariDataSource implements LimiterConnectio
     }
 
     private volatile @Nullable Duration deadline;
+    private volatile @Nullable Duration longestWait;
     private volatile Preparing preparing = Preparing.AS_CONFIGURED;
 
     private final ReconnectingDataSource database;
@@ -55,6 +56,11 @@ final class BoundedWaitPool extends HikariDataSource implements LimiterConnectio
     @Override
     public void setDeadline(Duration time) {
         deadline = time;
+    }
+
+    @Override
+    public void setLongestWait(Duration time) {
+        longestWait = time;
     }
 
     @Override
@@ -90,8 +96,12 @@ final class BoundedWaitPool extends HikariDataSource implements LimiterConnectio
 
     private Connection takeConnection() throws SQLException {
         Duration time = deadline;
-        if (time == null || !(getHikariPoolMXBean() instanceof HikariPool pool)) {
+        if (!(getHikariPoolMXBean() instanceof HikariPool pool)) {
             return super.getConnection();
+        }
+        if (time == null) {
+            Duration wait = longestWait;
+            return wait == null ? super.getConnection() : pool.getConnection(wait.toMillis());
         }
         long until = System.nanoTime() + time.toNanos();
         awaitIdleConnection(pool, until);

@@ -12,6 +12,12 @@ public sealed interface LimiterConnections extends DataSource, AutoCloseable
     /** From here on, nobody waits longer than that; before, at the start of the application, there is time. */
     void setDeadline(Duration time);
 
+    /**
+     * From here on, nobody waits longer than that for a connection, which may have to be opened first. Operators must not wait for a
+     * database that is gone as long as the start of an application may.
+     */
+    void setLongestWait(Duration time);
+
     /** Whether a connection may be held all the time; otherwise the application may need it. */
     boolean mayBeHeld();
 

@@ -63,7 +63,7 @@ public final class AuditConnections implements AutoCloseable {
     }
 
     private static LimiterConnections open(PostgresDatabase postgres, boolean migrated) {
-        LimiterConnections connections = postgres.open("ratelimit-audit", 0, MOST);
+        LimiterConnections connections = postgres.openForOperators("ratelimit-audit", 0, MOST);
         try {
             if (!migrated) {
                 postgres.migrate(connections);

@@ -62,11 +62,11 @@ public final class PolicyConnections implements AutoCloseable {
             throw new IllegalStateException("limits and rules are not stored in " + to);
         }
         if (!now) {
-            LaterConnections later = new LaterConnections(() -> postgres.open(pool, idle, most));
+            LaterConnections later = new LaterConnections(() -> postgres.openForOperators(pool, idle, most));
             opened.add(later);
             return PolicyDatabase.postgresLater(later, postgres.settings().schema());
         }
-        LimiterConnections connections = postgres.open(pool, idle, most);
+        LimiterConnections connections = postgres.openForOperators(pool, idle, most);
         opened.add(connections);
         if (migrate) {
             postgres.migrate(connections);

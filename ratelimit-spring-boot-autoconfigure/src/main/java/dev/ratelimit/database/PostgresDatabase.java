@@ -23,6 +23,9 @@ final class PostgresDatabase implements StateDatabase {
 
     private static final Logger log = LoggerFactory.getLogger(PostgresDatabase.class);
 
+    /** Three reads of a screen are over before a browser gives up. */
+    private static final Duration OPERATORS_WAIT = Duration.ofSeconds(3);
+
     private final PostgresSource source;
     private final Postgresql settings;
     private final boolean migrates;
@@ -49,6 +52,19 @@ final class PostgresDatabase implements StateDatabase {
     @Override
     public int groupsAtOnce() {
         return 2;
+    }
+
+    /**
+     * Connects to it, for work that operators wait for, and the dashboard with them: if the database is gone, it fails soon.
+     *
+     * @param name the name of the pool
+     * @param idle how many connections to keep open, if they are its own
+     * @param most how many connections to have at once
+     */
+    LimiterConnections openForOperators(String name, int idle, int most) {
+        LimiterConnections connections = open(name, idle, most);
+        connections.setLongestWait(OPERATORS_WAIT);
+        return connections;
     }
 
     /**

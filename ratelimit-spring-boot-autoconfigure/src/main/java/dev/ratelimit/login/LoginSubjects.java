@@ -1,8 +1,7 @@
 package dev.ratelimit.login;
 
 import dev.ratelimit.Subject;
-import java.text.Normalizer;
-import java.util.Locale;
+import dev.ratelimit.support.LoginName;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,28 +16,16 @@ record LoginSubjects(
         @Nullable Subject address,
         @Nullable Subject name) {
 
-    private static final String NAME = "name";
-
     /**
      * @param client the text that stands for the client's address, or {@code null}
      * @param name as it was sent
      */
     static LoginSubjects of(@Nullable String client, @Nullable String name) {
-        String folded = name == null ? "" : folded(name);
+        String folded = name == null ? "" : LoginName.folded(name);
         Subject byAddress = client == null ? null : Subject.ip(client);
-        Subject byName = folded.isEmpty() ? null : Subject.of(NAME, folded);
-        Subject byBoth = byAddress == null || byName == null ? null : byAddress.and(NAME, folded);
+        Subject byName = folded.isEmpty() ? null : Subject.of(LoginName.TYPE, folded);
+        // The name comes first: an operator who looks up a customer finds it by the name.
+        Subject byBoth = client == null || byName == null ? null : byName.and("ip", client);
         return new LoginSubjects(byBoth, byAddress, byName);
-    }
-
-    /**
-     * Spellings that a database or a directory may take for the same name are one: otherwise each would have its own guesses.
-     * Two names that really differ only in this share their guesses, which is the safe side.
-     */
-    private static String folded(String name) {
-        return Normalizer.normalize(name, Normalizer.Form.NFKC)
-                .toUpperCase(Locale.ROOT)
-                .toLowerCase(Locale.ROOT)
-                .strip();
     }
 }

@@ -12,10 +12,15 @@ import dev.ratelimit.admin.Inquiry;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
 import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -107,6 +112,20 @@ class IncidentTest {
         return run(recipes(heading).get(number));
     }
 
+    private static int logIn(String credentials) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:"
+                        + application.getEnvironment().getRequiredProperty("local.server.port") + "/api/campaigns"))
+                .header(
+                        "Authorization",
+                        "Basic " + Base64.getEncoder().encodeToString(credentials.getBytes(StandardCharsets.UTF_8)))
+                .header("Content-Type", "application/json")
+                .POST(HttpRequest.BodyPublishers.ofString("{\"title\": \"test\"}"))
+                .build();
+        return HttpClient.newHttpClient()
+                .send(request, HttpResponse.BodyHandlers.discarding())
+                .statusCode();
+    }
+
     private static long maxRequests() {
         return admin.policy().limits().get("reads").capacity();
     }
@@ -162,8 +181,17 @@ class IncidentTest {
         RateLimiter limiter = application.getBean(RateLimiter.class);
         limiter.decide(LimitRequest.of(Subject.user("alice"), "creation").cost(5));
 
+        int answer = logIn("alice:wrong");
+        for (int i = 0; i < 50 && answer == 401; i++) {
+            answer = logIn("alice:wrong");
+        }
+        assertThat(answer).isEqualTo(429);
+        assertThat(recipe("Find out why someone gets 429s", 1)).contains("\"subject\":\"name:alice+ip:127.0.0.1\"");
+
         assertThat(recipes("Unblock a customer")).hasSize(1);
         recipe("Unblock a customer", 0);
+
+        assertThat(logIn("alice:alice")).as("failed logins are forgotten, too").isEqualTo(201);
 
         assertThat(admin.quotas().find("alice")).isEmpty();
         assertThat(limiter.peek(Subject.user("alice"), "creation").allowed()).isTrue();
