@@ -1,6 +1,7 @@
 package dev.ratelimit.operate;
 
 import dev.ratelimit.admin.Inquiry;
+import dev.ratelimit.support.ShellWords;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

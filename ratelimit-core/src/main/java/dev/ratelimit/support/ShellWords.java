@@ -1,4 +1,4 @@
-package dev.ratelimit.operate;
+package dev.ratelimit.support;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -6,7 +6,7 @@ import java.util.List;
 /**
  * The words of a shell command, with quotes and backslashes as in POSIX. Nothing is expanded: {@code $} and backticks are text.
  */
-final class ShellWords {
+public final class ShellWords {
 
     private final String line;
     private final List<String> words = new ArrayList<>();
@@ -21,7 +21,7 @@ final class ShellWords {
     /**
      * @throws IllegalArgumentException if a quote is not closed
      */
-    static List<String> of(String line) {
+    public static List<String> of(String line) {
         return new ShellWords(line).split();
     }
 
