@@ -12,29 +12,39 @@ import java.util.function.LongSupplier;
  */
 public final class Backoff {
 
-    private static final long FIRST_PAUSE = Duration.ofMillis(1).toNanos();
-    private static final long LONGEST_PAUSE = Duration.ofMillis(32).toNanos();
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(1);
+
+    /** So many times the first one. */
+    private static final int LONGEST_PAUSE = 32;
 
     private final LongSupplier nanoTime;
     private final LongConsumer pause;
     private final long end;
-    private long next = FIRST_PAUSE;
+    private final long longest;
+    private long next;
     private int lost;
 
-    private Backoff(Duration bound, LongSupplier nanoTime, LongConsumer pause) {
+    private Backoff(Duration bound, Duration firstPause, LongSupplier nanoTime, LongConsumer pause) {
         this.nanoTime = nanoTime;
         this.pause = pause;
+        this.next = firstPause.toNanos();
+        this.longest = LONGEST_PAUSE * next;
         this.end = nanoTime.getAsLong() + bound.toNanos();
     }
 
     /** For a call that begins now, and is to end within that time. */
     public static Backoff within(Duration bound) {
-        return new Backoff(bound, System::nanoTime, LockSupport::parkNanos);
+        return within(bound, FIRST_PAUSE);
+    }
+
+    /** The same for a store that answers faster than others. */
+    public static Backoff within(Duration bound, Duration firstPause) {
+        return new Backoff(bound, firstPause, System::nanoTime, LockSupport::parkNanos);
     }
 
     /** The same by another clock, for tests. */
     static Backoff within(Duration bound, LongSupplier nanoTime, LongConsumer pause) {
-        return new Backoff(bound, nanoTime, pause);
+        return new Backoff(bound, FIRST_PAUSE, nanoTime, pause);
     }
 
     /**
@@ -49,7 +59,7 @@ public final class Backoff {
                 return false;
             }
             pause.accept(wait);
-            next = Math.min(LONGEST_PAUSE, 2 * next);
+            next = Math.min(longest, 2 * next);
         }
         return nanoTime.getAsLong() < end;
     }

@@ -54,9 +54,8 @@ public final class RedisLimitStore implements LimitStore {
 
     @Override
     public List<Answer> decide(List<Operation> group) {
-        long deadline = System.nanoTime() + options.deadline().toNanos();
         SwapGroup swaps = new SwapGroup(group, calls, this::row);
-        swaps.decide(this::now, deadline);
+        swaps.decide(this::now, options.deadline());
         List<@Nullable Answer> answers = swaps.answers();
         if (answers.contains(null)) {
             throw failed(swaps, answers);

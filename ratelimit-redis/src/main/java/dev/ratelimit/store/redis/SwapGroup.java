@@ -10,15 +10,15 @@ import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.StateKey;
 import dev.ratelimit.store.redis.Unit.Outcome;
+import dev.ratelimit.store.swap.Backoff;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -36,10 +36,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class SwapGroup implements GroupArithmetic.Rows {
 
-    /** The first wait is at most twice as long. */
-    private static final long FIRST_WAIT_NANOS = 100_000;
-
-    private static final long LONGEST_WAIT_NANOS = 10_000_000;
+    /** About as long as a call takes. */
+    private static final Duration FIRST_PAUSE = Duration.ofNanos(200_000);
 
     private final Map<StateKey, Row> rows = new HashMap<>();
     private final List<List<Task>> byOperation = new ArrayList<>();
@@ -82,35 +80,27 @@ final class SwapGroup implements GroupArithmetic.Rows {
 
     /**
      * @param clock the time for rows, in microseconds
-     * @param deadlineNanos when to give up
+     * @param longest the time after which to give up
      */
-    void decide(ToLongFunction<Iterable<Row>> clock, long deadlineNanos) {
+    void decide(ToLongFunction<Iterable<Row>> clock, Duration longest) {
+        long deadlineNanos = System.nanoTime() + longest.toNanos();
+        Backoff backoff = Backoff.within(longest, FIRST_PAUSE);
         List<Task> open = new ArrayList<>();
         byOperation.forEach(open::addAll);
         boolean isScriptKnown = true;
-        int lost = 0;
-        while (!open.isEmpty()) {
-            if (lost > 1) {
-                backOff(lost, deadlineNanos);
-            }
+        boolean isTimeLeft = true;
+        while (!open.isEmpty() && isTimeLeft) {
             long now = decideHere(open, clock);
             List<Swap> swaps = swaps(open);
             isScriptKnown = calls.run(swaps, now, isScriptKnown, deadlineNanos);
-            lost += isAnyLost(swaps) ? 1 : 0;
-            List<Task> again = new ArrayList<>();
-            for (Task task : open) {
-                if (!task.isDone(knownValues, now)) {
-                    again.add(task);
-                }
-            }
-            open = again;
-            if (!open.isEmpty() && System.nanoTime() - deadlineNanos >= 0) {
-                TimeoutException late =
-                        new TimeoutException("other processes changed the same subjects " + lost + " times meanwhile");
-                open.forEach(task -> task.fail(late));
-                return;
+            open.removeIf(task -> task.isDone(knownValues, now));
+            if (!open.isEmpty()) {
+                isTimeLeft = isAnyLost(swaps) ? backoff.again() : deadlineNanos - System.nanoTime() > 0;
             }
         }
+        TimeoutException late = new TimeoutException(
+                "other processes changed the same subjects " + backoff.lost() + " times meanwhile");
+        open.forEach(task -> task.fail(late));
     }
 
     private long decideHere(List<Task> open, ToLongFunction<Iterable<Row>> clock) {
@@ -160,18 +150,6 @@ final class SwapGroup implements GroupArithmetic.Rows {
             }
         }
         return false;
-    }
-
-    private static void backOff(int lost, long deadlineNanos) {
-        long most = Math.min(LONGEST_WAIT_NANOS, FIRST_WAIT_NANOS << Math.min(10, lost - 1));
-        long wait = ThreadLocalRandom.current().nextLong(most);
-        long end = Math.min(System.nanoTime() + wait, deadlineNanos);
-        for (long left = wait; left > 0; left = end - System.nanoTime()) {
-            LockSupport.parkNanos(left);
-            if (Thread.currentThread().isInterrupted()) {
-                return; // the wait only makes it more likely to win
-            }
-        }
     }
 
     /** The tasks that failed. */
