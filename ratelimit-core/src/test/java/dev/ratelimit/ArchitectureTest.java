@@ -63,6 +63,7 @@ class ArchitectureTest {
     private static final String TRANSACTION = "dev.ratelimit.store.postgresql.transaction";
     private static final String POSTGRESQL_SWAP = "dev.ratelimit.store.postgresql.swap";
     private static final String SWAP = "dev.ratelimit.store.swap";
+    private static final String SHARD = "dev.ratelimit.store.shard";
     private static final String AUDIT = "dev.ratelimit.audit";
     private static final String REPORT = "dev.ratelimit.audit.report";
     private static final String RETENTION = "dev.ratelimit.audit.retention";
@@ -91,6 +92,7 @@ class ArchitectureTest {
             Map.entry(ROOT, List.of(SETTING)),
             Map.entry(ALGORITHM, List.of(SETTING, ROOT)),
             Map.entry(STORE, List.of(ROOT, ALGORITHM)),
+            Map.entry(SHARD, List.of(ROOT, ALGORITHM, STORE, LOGGING)),
             Map.entry(JDBC, List.of(ROOT, ALGORITHM, STORE)),
             Map.entry(SQLITE, List.of(ROOT, ALGORITHM, STORE, JDBC, LOGGING, "org.sqlite")),
             Map.entry(ADMISSION, List.of(ROOT, ALGORITHM)),

@@ -1,5 +1,6 @@
 package dev.ratelimit.store;
 
+import dev.ratelimit.algorithm.Charge;
 import dev.ratelimit.algorithm.Check;
 import dev.ratelimit.algorithm.State;
 import dev.ratelimit.algorithm.Verdict;
@@ -136,10 +137,12 @@ public final class GroupArithmetic {
         List<Verdict> verdicts = new ArrayList<>(demands.size());
         for (Demand demand : demands) {
             Check check = check(demand);
+            Charge charge = Objects.requireNonNull(demand.charge());
+            boolean nothing = charge.cost() == 0 && demand.cost() == 0;
             verdicts.add(
-                    check.ofOtherNumbers()
+                    nothing || check.ofOtherNumbers()
                             ? left(demand, check)
-                            : written(demand, check, check.settled(Objects.requireNonNull(demand.charge()))));
+                            : written(demand, check, check.settled(charge)));
         }
         return verdicts;
     }

@@ -223,7 +223,7 @@ public final class PostgresLimitStore implements LimitStore {
         boolean isLocked = LOCK_NOT_AVAILABLE.equals(e.getSQLState());
         List<@Nullable Answer> answers = Arrays.asList(decided);
         if (!isLocked && answers.stream().allMatch(Objects::isNull)) {
-            return PostgresFailures.of(e, schema, List.of());
+            return PostgresFailures.ofAll(e, schema);
         }
         try (Connection connection = connections.connect()) {
             Set<StateKey> locked = locking.lockedKeys(connection, group);

@@ -2,6 +2,7 @@ package dev.ratelimit.store.postgresql.transaction;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.sql.Statement;
 import java.time.Duration;
 import javax.sql.DataSource;
@@ -26,6 +27,8 @@ public final class PostgresConnections {
 
     /** The server is a standby, or has become one. */
     public static final String READ_ONLY = "25006";
+
+    private static final String UNABLE_TO_CONNECT = "08001";
 
     private final DataSource dataSource;
     private final @Nullable Duration deadline;
@@ -82,6 +85,11 @@ public final class PostgresConnections {
             case IDLE_IN_TRANSACTION_TIMEOUT -> 2;
             default -> 1;
         };
+    }
+
+    /** Whether there was no connection: pools say so with an exception of their own, the driver with a state. */
+    static boolean isUnconnected(SQLException e) {
+        return e instanceof SQLTransientConnectionException || UNABLE_TO_CONNECT.equals(e.getSQLState());
     }
 
     /** In autocommit mode, whatever the pool prefers for the application. */

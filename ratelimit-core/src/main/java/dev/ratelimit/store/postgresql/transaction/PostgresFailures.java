@@ -2,6 +2,7 @@ package dev.ratelimit.store.postgresql.transaction;
 
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStoreException;
+import dev.ratelimit.store.UnreachedStoreException;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Set;
@@ -14,6 +15,14 @@ public final class PostgresFailures {
     private static final Set<String> MISSING_SCHEMA = Set.of("42P01", "3F000");
 
     private PostgresFailures() {}
+
+    /** Nothing was decided; if there was not even a connection, that is sure. */
+    public static LimitStoreException ofAll(SQLException e, String schema) {
+        LimitStoreException failure = of(e, schema, List.of());
+        return PostgresConnections.isUnconnected(e)
+                ? new UnreachedStoreException(String.valueOf(failure.getMessage()), e)
+                : failure;
+    }
 
     /**
      * @param answers in the order of the group, {@code null} where an operation was not decided

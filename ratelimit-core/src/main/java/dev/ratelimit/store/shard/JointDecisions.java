@@ -1,0 +1,255 @@
+package dev.ratelimit.store.shard;
+
+import dev.ratelimit.algorithm.Charge;
+import dev.ratelimit.algorithm.Check;
+import dev.ratelimit.store.Answer;
+import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.Operation.Demand;
+import dev.ratelimit.store.Operation.Kind;
+import dev.ratelimit.store.StateKey;
+import dev.ratelimit.store.shard.JointRequest.Part;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/**
+ * Decides requests over subjects on several shards. Each shard decides its part for itself, so that a request is taken in
+ * steps, and each step asks all shards at once:
+ *
+ * <ol>
+ *   <li>Look at all limits, unless all are known to have room. Debts are charged with this step.
+ *   <li>If a limit has no room, the request is denied, and nothing is charged. If no subject is under a penalty, the shards
+ *       of limits with penalties and without room decide their part, which counts the violation.
+ *   <li>Otherwise charge all parts. If all shards admit theirs, the request is admitted.
+ *   <li>If one denies meanwhile, or fails, give back the parts that were charged. The request is denied, or undecided.
+ * </ol>
+ *
+ * Requests that share a key are taken together if the key has room for all of them, and one after another otherwise. A crash
+ * between the last two steps leaves a charge. Thread-safe.
+ */
+final class JointDecisions {
+
+    private final ParallelCalls calls;
+    private final Refunds refunds;
+    private final KnownRoom known;
+
+    /** The latest clock of each shard. */
+    private final AtomicLongArray latest;
+
+    JointDecisions(ParallelCalls calls, Refunds refunds, KnownRoom known, int shards) {
+        this.calls = calls;
+        this.refunds = refunds;
+        this.known = known;
+        this.latest = new AtomicLongArray(shards);
+    }
+
+    /** Decides requests in their order. Each then has an answer or a failure. */
+    void decide(List<JointRequest> requests, long end) {
+        if (known.hasRoomFor(requests)) {
+            charge(requests, end);
+            return;
+        }
+        look(requests, end);
+        List<JointRequest> seen = seen(requests);
+        if (sharesKeys(seen) && !fitTogether(seen)) {
+            seen.forEach(request -> decideAlone(request, end));
+            return;
+        }
+        decideSeen(seen, end);
+    }
+
+    private void decideAlone(JointRequest request, long end) {
+        List<JointRequest> alone = List.of(request);
+        look(alone, end);
+        decideSeen(seen(alone), end);
+    }
+
+    private void decideSeen(List<JointRequest> seen, long end) {
+        List<JointRequest> denied = new ArrayList<>();
+        List<JointRequest> admitted = new ArrayList<>();
+        seen.forEach(request -> (request.hasRoom() ? admitted : denied).add(request));
+        deny(denied, end);
+        charge(admitted, end);
+    }
+
+    /** Those that have not failed. */
+    private static List<JointRequest> seen(List<JointRequest> requests) {
+        return requests.stream().filter(request -> request.failure() == null).toList();
+    }
+
+    /** A question about a part of a request. */
+    private record Asked(JointRequest request, Part part, Question question) {
+
+        void take() {
+            request.take(part, question);
+        }
+    }
+
+    private void ask(List<Asked> asked, long end) {
+        if (asked.isEmpty()) {
+            return;
+        }
+        calls.ask(asked.stream().map(Asked::question).toList(), end, this::answeredLate);
+        for (Asked one : asked) {
+            if (one.question().isAnswered()) {
+                observe(one.question().shard, one.question().operation, one.question().answer());
+            }
+        }
+    }
+
+    private void look(List<JointRequest> requests, long end) {
+        List<Asked> asked = new ArrayList<>();
+        for (JointRequest request : requests) {
+            for (Part part : request.parts()) {
+                Question debts = part.bringDebts();
+                if (debts != null) {
+                    asked.add(new Asked(request, part, debts));
+                }
+                asked.add(new Asked(request, part, part.question(Kind.PEEK)));
+            }
+        }
+        ask(asked, end);
+        for (Asked one : asked) {
+            if (one.question().operation.kind() == Kind.PEEK) {
+                one.take();
+            } else if (one.question().isAnswered()) {
+                one.part().broughtDebts();
+            }
+        }
+    }
+
+    private static boolean sharesKeys(List<JointRequest> requests) {
+        Set<StateKey> keys = new HashSet<>();
+        for (JointRequest request : requests) {
+            for (Demand demand : request.demands()) {
+                if (!keys.add(demand.key())) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** Whether all of them are admitted, whatever their order. */
+    private static boolean fitTogether(List<JointRequest> requests) {
+        Map<StateKey, Demand> first = new HashMap<>();
+        Map<StateKey, Long> asked = new HashMap<>();
+        for (JointRequest request : requests) {
+            for (int i = 0; i < request.demands().size(); i++) {
+                Demand demand = request.demands().get(i);
+                Demand other = first.putIfAbsent(demand.key(), demand);
+                boolean alike = other == null
+                        || (other.limit().equals(demand.limit()) && !demand.limit().hasMinInterval());
+                long total = asked.merge(demand.key(), demand.cost(), Long::sum);
+                if (!alike
+                        || !request.verdict(i).allowed()
+                        || (other != null && total > request.verdict(i).remaining())) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    /** Counts violations of requests that were seen to be denied. */
+    private void deny(List<JointRequest> requests, long end) {
+        List<Asked> violations = new ArrayList<>();
+        List<Asked> touched = new ArrayList<>();
+        for (JointRequest request : requests) {
+            boolean counts = !request.isBlocked();
+            for (Part part : request.parts()) {
+                if (counts && request.violates(part)) {
+                    violations.add(new Asked(request, part, part.question(Kind.DECIDE)));
+                } else if (isSetBack(part.shard, request.answer().now())) {
+                    touched.add(new Asked(request, part, part.touch()));
+                }
+            }
+        }
+        List<Asked> all = new ArrayList<>(violations);
+        all.addAll(touched);
+        ask(all, end);
+        for (Asked one : violations) {
+            if (one.question().isCharged()) {
+                refunds.giveBackLater(one.question()); // it has room by now; but it was denied when it was looked at
+            } else {
+                one.take();
+            }
+        }
+    }
+
+    private void charge(List<JointRequest> requests, long end) {
+        Map<JointRequest, List<Asked>> byRequest = new HashMap<>();
+        List<Asked> asked = new ArrayList<>();
+        for (JointRequest request : requests) {
+            List<Asked> parts = request.parts().stream()
+                    .map(part -> new Asked(request, part, part.question(Kind.DECIDE)))
+                    .toList();
+            byRequest.put(request, parts);
+            asked.addAll(parts);
+        }
+        ask(asked, end);
+        List<Asked> back = new ArrayList<>();
+        for (JointRequest request : requests) {
+            List<Asked> parts = byRequest.getOrDefault(request, List.of());
+            boolean admitted = parts.stream().allMatch(one -> one.question().isCharged());
+            parts.forEach(Asked::take);
+            if (admitted) {
+                known.charged(request.operation(), request.answer());
+            } else {
+                parts.stream().filter(one -> one.question().isCharged()).forEach(back::add);
+            }
+        }
+        giveBack(back, end);
+    }
+
+    /** Gives charges back, and looks again: the answer must not tell of a charge that is gone. */
+    private void giveBack(List<Asked> charged, long end) {
+        List<Asked> asked = new ArrayList<>();
+        for (Asked one : charged) {
+            asked.add(new Asked(
+                    one.request(), one.part(), new Question(one.part().shard, Refunds.refund(one.question()))));
+            asked.add(new Asked(one.request(), one.part(), one.part().question(Kind.PEEK)));
+        }
+        ask(asked, end);
+        for (int i = 0; i < charged.size(); i++) {
+            if (asked.get(2 * i).question().isSurelyUndone()) {
+                refunds.giveBackLater(charged.get(i).question());
+            }
+            if (charged.get(i).request().failure() == null
+                    && asked.get(2 * i + 1).question().isAnswered()) {
+                asked.get(2 * i + 1).take();
+            }
+        }
+    }
+
+    /** Learns from the answer of a shard. */
+    void observe(int shard, Operation operation, Answer answer) {
+        known.observe(operation, answer);
+        if (answer.now() > latest.get(shard)) {
+            latest.set(shard, answer.now());
+        }
+    }
+
+    /** Whether the clock of the shard was set back: then even a denial writes the state, on the clock of now. */
+    private boolean isSetBack(int shard, long now) {
+        return latest.get(shard) - now > Check.CLOCK_TOLERANCE;
+    }
+
+    /** Nobody waits for it any more: a charge is given back, and a refund that was not made is made. */
+    private void answeredLate(Question question) {
+        if (question.isCharged()) {
+            refunds.giveBackLater(question);
+        } else if (question.isSurelyUndone() && isRefund(question)) {
+            refunds.again(question);
+        }
+    }
+
+    private static boolean isRefund(Question question) {
+        Charge charge = question.operation.demands().get(0).charge();
+        return question.operation.kind() == Kind.SETTLE && charge != null && charge.forgotten();
+    }
+}

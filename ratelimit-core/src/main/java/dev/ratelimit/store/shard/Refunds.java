@@ -1,0 +1,100 @@
+package dev.ratelimit.store.shard;
+
+import dev.ratelimit.algorithm.Verdict;
+import dev.ratelimit.store.LockedKeysException;
+import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.Operation.Demand;
+import dev.ratelimit.store.Operation.Kind;
+import dev.ratelimit.store.UnreachedStoreException;
+import dev.ratelimit.support.DaemonThreads;
+import dev.ratelimit.support.LogText;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Gives charges back that could not be given back at once, on a thread of its own. It tries a few times, as long as the shard
+ * was surely not reached: a refund that is made twice would admit too much. A charge that is never given back stays, which
+ * admits nothing extra. Thread-safe.
+ */
+final class Refunds implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(Refunds.class);
+
+    private static final int MOST_WAITING = 10_000;
+    private static final List<Duration> PAUSES =
+            List.of(Duration.ZERO, Duration.ofMillis(200), Duration.ofSeconds(1), Duration.ofSeconds(5));
+
+    private final List<Shard> shards;
+    private final ScheduledThreadPoolExecutor thread;
+
+    Refunds(List<Shard> shards) {
+        this.shards = shards;
+        this.thread = new ScheduledThreadPoolExecutor(1, DaemonThreads.named("ratelimit-shard-refunds"));
+        thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        thread.setKeepAliveTime(30, TimeUnit.SECONDS);
+        thread.allowCoreThreadTimeOut(true);
+    }
+
+    /** The operation that takes all charges of an answered question back, as if its request had never come. */
+    static Operation refund(Question charged) {
+        List<Demand> back = new ArrayList<>();
+        List<Verdict> verdicts = charged.answer().verdicts();
+        for (int i = 0; i < verdicts.size(); i++) {
+            Demand demand = charged.operation.demands().get(i);
+            back.add(new Demand(
+                    demand.subject(),
+                    demand.limit(),
+                    demand.key(),
+                    0,
+                    verdicts.get(i).charge().withInterval(),
+                    null));
+        }
+        return new Operation(Kind.SETTLE, back);
+    }
+
+    void giveBackLater(Question charged) {
+        schedule(charged.shard, refund(charged), 0);
+    }
+
+    /** Makes a refund again that was not made. */
+    void again(Question refund) {
+        schedule(refund.shard, refund.operation, 1);
+    }
+
+    private void schedule(int shard, Operation refund, int tries) {
+        if (tries == PAUSES.size() || thread.getQueue().size() >= MOST_WAITING) {
+            log.warn(
+                    "Leaving a charge on shard {} that could not be given back; its subject has less until the limit renews",
+                    LogText.of(shards.get(shard).name()));
+            return;
+        }
+        try {
+            ScheduledFuture<?> unused = thread.schedule(
+                    () -> giveBack(shard, refund, tries), PAUSES.get(tries).toMillis(), TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException e) {
+            log.debug("Leaving a charge on a shard: the store is closed", e);
+        }
+    }
+
+    private void giveBack(int shard, Operation refund, int tries) {
+        try {
+            shards.get(shard).store().decide(refund);
+        } catch (UnreachedStoreException | LockedKeysException e) {
+            schedule(shard, refund, tries + 1);
+        } catch (RuntimeException e) {
+            log.warn("Leaving a charge on shard {}: {}", LogText.of(shards.get(shard).name()), LogText.of(e.getMessage()));
+        }
+    }
+
+    @Override
+    public void close() {
+        thread.shutdown();
+    }
+}
