@@ -50,7 +50,8 @@ public final class RateLimitAuditAutoConfiguration {
     @Nullable
     AuditConnections rateLimitAuditConnections(
             DatabaseChoice choice, LimitStore migrated, RateLimitProperties properties, BeanFactory beans) {
-        StateDatabase counts = beans.containsBean(OnDatabase.OUR_STORE) ? choice.state() : null;
+        StateDatabase counts =
+                beans.containsBean(OnDatabase.OUR_STORE) ? choice.state().main() : null;
         boolean hasTables =
                 counts != null && !(counts instanceof StateDatabase.Memory) && !(counts instanceof CountsDatabase);
         StateDatabase beside = hasTables ? counts : choice.policies(counts);

@@ -74,7 +74,8 @@ public final class RateLimitPolicyAutoConfiguration {
         @DependsOnDatabaseInitialization
         @Nullable
         PolicyConnections rateLimitPolicyConnections(DatabaseChoice choice, LimitStore migrated, BeanFactory beans) {
-            StateDatabase counts = beans.containsBean(OnDatabase.OUR_STORE) ? choice.state() : null;
+            StateDatabase counts =
+                    beans.containsBean(OnDatabase.OUR_STORE) ? choice.state().main() : null;
             StateDatabase policies = choice.policies(counts);
             if (policies == null) {
                 log.info(

@@ -1,6 +1,8 @@
 package dev.ratelimit.connection;
 
 import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.shard.ShardedLimitStore;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +20,21 @@ public record PoolStatus(int active, int idle, int waiting, int capacity) {
         if (store instanceof AwaitedLimitStore awaited) {
             return of(awaited.opened());
         }
+        if (store instanceof ShardedLimitStore sharded) {
+            return sharded.shards().stream()
+                    .map(shard -> of(shard.store()))
+                    .filter(Objects::nonNull)
+                    .reduce(PoolStatus::and)
+                    .orElse(null);
+        }
         return store instanceof PooledLimitStore pooled ? pooled.poolStatus() : null;
+    }
+
+    private static PoolStatus and(PoolStatus one, PoolStatus other) {
+        return new PoolStatus(
+                one.active + other.active,
+                one.idle + other.idle,
+                one.waiting + other.waiting,
+                one.capacity + other.capacity);
     }
 }

@@ -10,7 +10,9 @@ import dev.ratelimit.setting.InvalidPropertyException;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -68,12 +70,13 @@ public final class DatabaseChoice {
         }
         if (state == null) {
             refuseUserWithoutUrl();
+            refuseOtherThanShards();
             state = switch (store.type()) {
                 case MEMORY -> new StateDatabase.Memory();
                 case SQLITE -> sqlite();
-                case POSTGRESQL -> postgres();
+                case POSTGRESQL -> isSharded() ? shards() : postgres();
                 case REDIS -> redis();
-                case AUTO -> auto();
+                case AUTO -> isSharded() ? shards() : auto();
             };
         }
         return state;
@@ -89,10 +92,13 @@ public final class DatabaseChoice {
         return switch (policies) {
             case AUTO -> {
                 StateDatabase known = counts == null ? state() : counts;
-                yield known instanceof CountsDatabase ? besideCounts() : known;
+                yield known instanceof CountsDatabase ? besideCounts() : known.main();
             }
             case SQLITE -> counts instanceof StateDatabase.Sqlite ? counts : sqlite();
-            case POSTGRESQL -> counts instanceof PostgresDatabase ? counts : postgres();
+            case POSTGRESQL ->
+                counts != null && counts.main() instanceof PostgresDatabase
+                        ? counts.main()
+                        : isSharded() ? shards().main() : postgres();
         };
     }
 
@@ -160,6 +166,23 @@ public final class DatabaseChoice {
         }
     }
 
+    private boolean isSharded() {
+        return !store.postgresql().shards().isEmpty();
+    }
+
+    private ShardedDatabase shards() {
+        Postgresql settings = store.postgresql();
+        Map<String, PostgresDatabase> shards = new LinkedHashMap<>();
+        ShardNames.of(settings.shards())
+                .forEach((name, url) -> shards.put(
+                        name,
+                        new PostgresDatabase(
+                                new PostgresSource.Address(url, settings.username(), settings.password()),
+                                settings,
+                                store.migrate())));
+        return new ShardedDatabase(shards);
+    }
+
     private PostgresDatabase postgres() {
         Postgresql settings = store.postgresql();
         String url = settings.url();
@@ -194,11 +217,30 @@ public final class DatabaseChoice {
 
     private void refuseUserWithoutUrl() {
         Postgresql settings = store.postgresql();
+        if (isSharded()) {
+            return;
+        }
         if (settings.url() == null && settings.username() != null) {
             throw withoutUrl("username", settings.username());
         }
         if (settings.url() == null && settings.password() != null) {
             throw withoutUrl("password", "******");
+        }
+    }
+
+    private void refuseOtherThanShards() {
+        if (!isSharded() && environment.containsProperty(ShardNames.PROPERTY)) {
+            throw new InvalidPropertyException(
+                    ShardNames.PROPERTY,
+                    "",
+                    "write the JDBC URLs of the databases, or leave it out and set ratelimit.store.postgresql.url");
+        }
+        if (isSharded() && store.postgresql().url() != null) {
+            throw new InvalidPropertyException(
+                    "ratelimit.store.postgresql.url",
+                    "******",
+                    "leave it out, or remove " + ShardNames.PROPERTY
+                            + ": limits, rules and audit are kept in the first shard");
         }
     }
 

@@ -18,9 +18,13 @@ final class PostgresStores {
 
     private PostgresStores() {}
 
-    static LimitStore open(PostgresDatabase database, Duration deadline, @Nullable InstantSource clock) {
+    /**
+     * @param pool the name of the pool
+     */
+    static LimitStore open(
+            PostgresDatabase database, String pool, Duration deadline, @Nullable InstantSource clock) {
         int connectionsAtOnce = database.settings().poolSize();
-        LimiterConnections connections = database.open("ratelimit", connectionsAtOnce, connectionsAtOnce);
+        LimiterConnections connections = database.open(pool, connectionsAtOnce, connectionsAtOnce);
         try {
             database.migrate(connections);
             if (!database.isTransactionPooled()) {

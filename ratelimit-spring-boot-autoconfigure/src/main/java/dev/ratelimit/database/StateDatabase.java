@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Where state is kept. */
 public sealed interface StateDatabase
-        permits StateDatabase.Memory, StateDatabase.Sqlite, PostgresDatabase, CountsDatabase {
+        permits StateDatabase.Memory, StateDatabase.Sqlite, PostgresDatabase, ShardedDatabase, CountsDatabase {
 
     /**
      * Opens the store of counts, with its schema up to date.
@@ -23,6 +23,11 @@ public sealed interface StateDatabase
 
     /** How many groups to decide at once, while it cannot be asked. */
     int groupsAtOnce();
+
+    /** The database beside which limits, rules and audit are kept: one of several, or this one. */
+    default StateDatabase main() {
+        return this;
+    }
 
     /** Nowhere: it ends with the process. */
     record Memory() implements StateDatabase {

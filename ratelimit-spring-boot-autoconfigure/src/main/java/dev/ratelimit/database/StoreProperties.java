@@ -3,6 +3,7 @@ package dev.ratelimit.database;
 import dev.ratelimit.store.sqlite.SqliteFile.Synchronous;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
@@ -54,6 +55,7 @@ public record StoreProperties(
      * @param schema the schema of the tables; it is created if it does not exist
      * @param poolSize how many connections to keep, apart from those of the application
      * @param pooler whether a proxy between the application and the database pools connections by transaction
+     * @param shards the JDBC URLs of several databases that share the subjects: a list, or a map with a name for each
      * @param synchronousCommit off answers before a decision is on disk; a crash of the database may lose the last ones
      * @param mode how decisions keep out of each other's way: by row locks, or by swaps for compatible databases
      */
@@ -64,6 +66,7 @@ public record StoreProperties(
             @DefaultValue("ratelimit") String schema,
             @DefaultValue("4") int poolSize,
             @DefaultValue("auto") Pooler pooler,
+            @DefaultValue Map<String, String> shards,
             @DefaultValue("on") SynchronousCommit synchronousCommit,
             @DefaultValue("lock") Mode mode) {
 

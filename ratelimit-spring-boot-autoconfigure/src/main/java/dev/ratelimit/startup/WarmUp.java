@@ -13,6 +13,8 @@ import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
+import dev.ratelimit.store.shard.Shard;
+import dev.ratelimit.store.shard.ShardedLimitStore;
 import dev.ratelimit.support.DaemonThreads;
 import dev.ratelimit.support.LogText;
 import java.time.Duration;
@@ -97,6 +99,12 @@ public final class WarmUp implements SmartInitializingSingleton {
     private void warmUp(List<Limit> plain) {
         long end = System.nanoTime() + longest.toNanos() * 3 / 4;
         List<Limit> kinds = oneOfEachKind(plain);
+        if (store instanceof ShardedLimitStore sharded) {
+            List<Shard> shards = sharded.shards();
+            Duration each = longest.dividedBy(shards.size());
+            shards.forEach(shard -> new WarmUp(shard.store(), limits, each).warmUp(plain));
+            return;
+        }
         if (store instanceof PooledLimitStore owned) {
             ignoringFailures(() -> owned.onEachConnection(() -> ignoringFailures(() -> prepare(kinds)), end));
         } else {

@@ -98,12 +98,14 @@ class ArchitectureTest {
                             "dev.ratelimit.monitor",
                             "dev.ratelimit.operate",
                             "dev.ratelimit.upkeep")),
-            Map.entry("dev.ratelimit.connection", List.of("dev.ratelimit.store", "dev.ratelimit.store.jdbc")),
+            Map.entry("dev.ratelimit.connection",
+                    List.of("dev.ratelimit.store", "dev.ratelimit.store.shard", "dev.ratelimit.store.jdbc")),
             Map.entry(
                     "dev.ratelimit.database",
                     List.of(
                             "dev.ratelimit.setting",
                             "dev.ratelimit.store",
+                            "dev.ratelimit.store.shard",
                             "dev.ratelimit.store.jdbc",
                             "dev.ratelimit.store.sqlite",
                             "dev.ratelimit.store.postgresql",
@@ -122,6 +124,7 @@ class ArchitectureTest {
                             "dev.ratelimit.caller",
                             "dev.ratelimit.policy",
                             "dev.ratelimit.store",
+                            "dev.ratelimit.store.shard",
                             "dev.ratelimit.schema",
                             "dev.ratelimit.annotation",
                             "dev.ratelimit.login",

@@ -1,0 +1,54 @@
+package dev.ratelimit.database;
+
+import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.shard.Shard;
+import dev.ratelimit.store.shard.ShardedLimitStore;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Several PostgreSQL databases. Each subject has its counts in one of them; limits, rules and audit are in the first. */
+final class ShardedDatabase implements StateDatabase {
+
+    private final Map<String, PostgresDatabase> shards;
+
+    /**
+     * @param shards by name, in the order of the configuration
+     */
+    ShardedDatabase(Map<String, PostgresDatabase> shards) {
+        this.shards = new LinkedHashMap<>(shards);
+    }
+
+    @Override
+    public LimitStore open(Duration deadline, @Nullable InstantSource clock) {
+        List<Shard> opened = new ArrayList<>();
+        try {
+            shards.forEach((name, database) -> opened.add(
+                    new Shard(name, PostgresStores.open(database, "ratelimit-" + name, deadline, clock))));
+            return new ShardedLimitStore(opened, deadline);
+        } catch (RuntimeException e) {
+            opened.forEach(shard -> shard.store().close());
+            throw e;
+        }
+    }
+
+    @Override
+    public int groupsAtOnce() {
+        return main().groupsAtOnce();
+    }
+
+    @Override
+    public StateDatabase main() {
+        return shards.values().iterator().next();
+    }
+
+    /** For log lines. */
+    @Override
+    public String toString() {
+        return shards.size() + " PostgreSQL shards: " + String.join(", ", shards.keySet());
+    }
+}
