@@ -52,6 +52,7 @@ subprojects {
     tasks.withType<Javadoc>().configureEach {
         // Internal: <internal.packages> in pom.xml lists the same.
         exclude("dev/ratelimit/support/**")
+        exclude("dev/ratelimit/store/shard/**")
         exclude("dev/ratelimit/store/postgresql/admission/**")
         exclude("dev/ratelimit/store/postgresql/transaction/**")
         exclude("dev/ratelimit/store/swap/**")

@@ -97,7 +97,7 @@ class ArchitectureTest {
             Map.entry(SQLITE, List.of(ROOT, ALGORITHM, STORE, JDBC, LOGGING, "org.sqlite")),
             Map.entry(ADMISSION, List.of(ROOT, ALGORITHM)),
             Map.entry(TRANSACTION, List.of(STORE, LOGGING)),
-            Map.entry(POSTGRESQL, List.of(ROOT, ALGORITHM, STORE, JDBC, ADMISSION, TRANSACTION)),
+            Map.entry(POSTGRESQL, List.of(ROOT, ALGORITHM, STORE, SHARD, JDBC, ADMISSION, TRANSACTION)),
             Map.entry(SWAP, List.of(ROOT, ALGORITHM, STORE)),
             Map.entry(POSTGRESQL_SWAP, List.of(ALGORITHM, STORE, JDBC, POSTGRESQL, TRANSACTION, SWAP)),
             Map.entry(QUEUE, List.of(ROOT, STORE, LOGGING)),

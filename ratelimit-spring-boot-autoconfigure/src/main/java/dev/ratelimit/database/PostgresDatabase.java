@@ -46,7 +46,7 @@ final class PostgresDatabase implements StateDatabase {
 
     @Override
     public LimitStore open(Duration deadline, @Nullable InstantSource clock) {
-        return PostgresStores.open(this, "ratelimit", deadline, clock);
+        return PostgresStores.open(this, deadline, clock);
     }
 
     @Override

@@ -7,7 +7,9 @@ import dev.ratelimit.database.StoreProperties.Postgresql;
 import dev.ratelimit.database.StoreProperties.SynchronousCommit;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
+import dev.ratelimit.store.postgresql.PostgresShardTables;
 import dev.ratelimit.store.postgresql.swap.PostgresSwapStore;
+import dev.ratelimit.store.shard.Shard;
 import java.time.Duration;
 import java.time.InstantSource;
 import javax.sql.DataSource;
@@ -18,11 +20,20 @@ final class PostgresStores {
 
     private PostgresStores() {}
 
-    /**
-     * @param pool the name of the pool
-     */
-    static LimitStore open(
-            PostgresDatabase database, String pool, Duration deadline, @Nullable InstantSource clock) {
+    static LimitStore open(PostgresDatabase database, Duration deadline, @Nullable InstantSource clock) {
+        LimiterConnections connections = connect(database, "ratelimit", deadline);
+        return new PooledLimitStore(store(connections, database.settings(), deadline, clock), connections);
+    }
+
+    static Shard openShard(String name, PostgresDatabase database, Duration deadline, @Nullable InstantSource clock) {
+        LimiterConnections connections = connect(database, "ratelimit-" + name, deadline);
+        return new Shard(
+                name,
+                new PooledLimitStore(store(connections, database.settings(), deadline, clock), connections),
+                new PostgresShardTables(connections, database.settings().schema(), deadline));
+    }
+
+    private static LimiterConnections connect(PostgresDatabase database, String pool, Duration deadline) {
         int connectionsAtOnce = database.settings().poolSize();
         LimiterConnections connections = database.open(pool, connectionsAtOnce, connectionsAtOnce);
         try {
@@ -31,7 +42,7 @@ final class PostgresStores {
                 connections.prepareAtOnce();
             }
             connections.setDeadline(deadline);
-            return new PooledLimitStore(store(connections, database.settings(), deadline, clock), connections);
+            return connections;
         } catch (RuntimeException e) {
             connections.close();
             throw e;

@@ -42,7 +42,9 @@ final class ShardNames {
             }
             if (!NAME.matcher(name).matches()) {
                 throw new InvalidPropertyException(
-                        property, withoutParameters(url), "name the shard with 1 to 200 ASCII characters without blanks");
+                        property,
+                        withoutParameters(url),
+                        "name the shard with 1 to 200 ASCII characters without blanks");
             }
             if (!urls.add(nameOf(key, url)) || byName.put(name, url) != null) {
                 throw new InvalidPropertyException(

@@ -1,6 +1,8 @@
 package dev.ratelimit.database;
 
+import dev.ratelimit.setting.InvalidPropertyException;
 import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.shard.InvalidShardsException;
 import dev.ratelimit.store.shard.Shard;
 import dev.ratelimit.store.shard.ShardedLimitStore;
 import java.time.Duration;
@@ -27,13 +29,19 @@ final class ShardedDatabase implements StateDatabase {
     public LimitStore open(Duration deadline, @Nullable InstantSource clock) {
         List<Shard> opened = new ArrayList<>();
         try {
-            shards.forEach((name, database) -> opened.add(
-                    new Shard(name, PostgresStores.open(database, "ratelimit-" + name, deadline, clock))));
+            shards.forEach((name, database) -> opened.add(PostgresStores.openShard(name, database, deadline, clock)));
             return new ShardedLimitStore(opened, deadline);
+        } catch (InvalidShardsException e) {
+            close(opened);
+            throw new InvalidPropertyException(ShardNames.PROPERTY, String.join(", ", shards.keySet()), e.advice());
         } catch (RuntimeException e) {
-            opened.forEach(shard -> shard.store().close());
+            close(opened);
             throw e;
         }
+    }
+
+    private static void close(List<Shard> opened) {
+        opened.forEach(shard -> shard.store().close());
     }
 
     @Override

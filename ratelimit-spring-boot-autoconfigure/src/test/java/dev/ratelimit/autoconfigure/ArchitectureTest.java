@@ -98,7 +98,8 @@ class ArchitectureTest {
                             "dev.ratelimit.monitor",
                             "dev.ratelimit.operate",
                             "dev.ratelimit.upkeep")),
-            Map.entry("dev.ratelimit.connection",
+            Map.entry(
+                    "dev.ratelimit.connection",
                     List.of("dev.ratelimit.store", "dev.ratelimit.store.shard", "dev.ratelimit.store.jdbc")),
             Map.entry(
                     "dev.ratelimit.database",

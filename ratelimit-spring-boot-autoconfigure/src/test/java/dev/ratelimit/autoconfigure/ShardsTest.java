@@ -73,7 +73,8 @@ class ShardsTest {
                 .run(context -> {
                     RateLimiter limiter = context.getBean(RateLimiter.class);
                     for (int i = 0; i < 40; i++) {
-                        assertThat(limiter.decide(Subject.user("user" + i), "calls").allowed())
+                        assertThat(limiter.decide(Subject.user("user" + i), "calls")
+                                        .allowed())
                                 .isTrue();
                     }
 
@@ -114,6 +115,25 @@ class ShardsTest {
                 });
     }
 
+    @Test
+    void shardThatIsMissingIsNamed() {
+        application()
+                .withPropertyValues(
+                        "ratelimit.store.postgresql.shards.a=" + url("shard_a"),
+                        "ratelimit.store.postgresql.shards.b=" + url("shard_b"))
+                .run(context -> assertThat(context).hasNotFailed());
+
+        application()
+                .withPropertyValues("ratelimit.store.postgresql.shards.a=" + url("shard_a"))
+                .run(context -> {
+                    Throwable cause = NestedExceptionUtils.getMostSpecificCause(context.getStartupFailure());
+                    FailureAnalysis analysis = new ConfigurationFailureAnalyzer().analyze(cause);
+                    assertThat(analysis.getDescription())
+                            .contains("Property: ratelimit.store.postgresql.shards\n    Value: 'a'");
+                    assertThat(analysis.getAction()).startsWith("Put shard 'b' back");
+                });
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -134,7 +154,9 @@ class ShardsTest {
             Throwable cause = NestedExceptionUtils.getMostSpecificCause(context.getStartupFailure());
             assertThat(cause).isInstanceOf(InvalidPropertyException.class);
             FailureAnalysis analysis = new ConfigurationFailureAnalyzer().analyze(cause);
-            assertThat(analysis.getDescription()).contains("Property: " + property).doesNotContain("secret");
+            assertThat(analysis.getDescription())
+                    .contains("Property: " + property)
+                    .doesNotContain("secret");
             assertThat(analysis.getAction()).contains(advice);
         });
     }

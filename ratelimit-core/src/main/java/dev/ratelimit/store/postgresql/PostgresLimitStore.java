@@ -4,6 +4,7 @@ import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.LockedKeysException;
+import dev.ratelimit.store.MovedKeysException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Pruned;
 import dev.ratelimit.store.StateKey;
@@ -202,6 +203,8 @@ public final class PostgresLimitStore implements LimitStore {
         List<Answer> decided = new ArrayList<>();
         try {
             connections.run(connection -> decided.addAll(locking.decide(connection, rest, followed)));
+        } catch (MovedKeysException e) {
+            throw new MovedKeysException(e.keys(), Arrays.asList(answers));
         } catch (SQLException e) {
             throw failed(e, group, answers);
         }

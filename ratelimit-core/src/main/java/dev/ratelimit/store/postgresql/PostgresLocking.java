@@ -2,6 +2,7 @@ package dev.ratelimit.store.postgresql;
 
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.GroupArithmetic;
+import dev.ratelimit.store.MovedKeysException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.StateKey;
 import dev.ratelimit.store.postgresql.transaction.PostgresConnections;
@@ -40,6 +41,9 @@ final class PostgresLocking {
         if (rows.size() < keys.size()) {
             PostgresConnections.rollBack(connection);
             now = beginAndMake(connection, rows, keys);
+        }
+        if (!rows.moved().isEmpty()) {
+            throw new MovedKeysException(rows.moved(), List.of());
         }
         List<Answer> answers = new GroupArithmetic(rows, now).decide(group);
         end(connection, rows, afterOthers);

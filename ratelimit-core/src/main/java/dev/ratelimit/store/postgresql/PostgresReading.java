@@ -65,9 +65,14 @@ final class PostgresReading {
         now = rows.readAll(result, keys);
     }
 
-    /** The answer, or {@code null} if the operation changes something. */
+    /** The answer, or {@code null} if the operation changes something, or has moved. */
     @Nullable
     Answer decide(Operation operation) {
+        for (Demand demand : operation.demands()) {
+            if (rows.moved().contains(demand.key())) {
+                return null;
+            }
+        }
         Answer answer = new GroupArithmetic(rows, now).decide(operation);
         for (Demand demand : operation.demands()) {
             if (rows.isChanged(demand.key())) {

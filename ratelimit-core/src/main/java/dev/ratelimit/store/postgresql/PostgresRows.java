@@ -31,6 +31,12 @@ final class PostgresRows implements GroupArithmetic.Rows {
     private final Map<StateKey, State> changedStates = new LinkedHashMap<>();
     private final Map<StateKey, Violations> changedViolations = new LinkedHashMap<>();
     private final Set<StateKey> removed = new LinkedHashSet<>();
+    private final Set<StateKey> moved = new LinkedHashSet<>();
+
+    /** The keys whose state is on another shard now. */
+    Set<StateKey> moved() {
+        return moved;
+    }
 
     /** How many rows were locked. */
     int size() {
@@ -83,7 +89,9 @@ final class PostgresRows implements GroupArithmetic.Rows {
 
     private void read(ResultSet row, StateKey key) throws SQLException {
         String algorithm = row.getString(3);
-        if (algorithm != null && !algorithm.isEmpty()) {
+        if (algorithm != null && PostgresShardTables.isMoved(algorithm)) {
+            moved.add(key);
+        } else if (algorithm != null && !algorithm.isEmpty()) {
             states.put(key, StateColumns.read(row, 3));
         }
     }

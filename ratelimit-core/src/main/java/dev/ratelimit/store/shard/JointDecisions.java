@@ -96,7 +96,10 @@ final class JointDecisions {
         calls.ask(asked.stream().map(Asked::question).toList(), end, this::answeredLate);
         for (Asked one : asked) {
             if (one.question().isAnswered()) {
-                observe(one.question().shard, one.question().operation, one.question().answer());
+                observe(
+                        one.question().shard,
+                        one.question().operation,
+                        one.question().answer());
             }
         }
     }
@@ -143,7 +146,8 @@ final class JointDecisions {
                 Demand demand = request.demands().get(i);
                 Demand other = first.putIfAbsent(demand.key(), demand);
                 boolean alike = other == null
-                        || (other.limit().equals(demand.limit()) && !demand.limit().hasMinInterval());
+                        || (other.limit().equals(demand.limit())
+                                && !demand.limit().hasMinInterval());
                 long total = asked.merge(demand.key(), demand.cost(), Long::sum);
                 if (!alike
                         || !request.verdict(i).allowed()

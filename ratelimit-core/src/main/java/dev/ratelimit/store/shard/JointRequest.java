@@ -70,12 +70,7 @@ final class JointRequest {
                             Kind.SETTLE,
                             touched.stream()
                                     .map(demand -> new Demand(
-                                            demand.subject(),
-                                            demand.limit(),
-                                            demand.key(),
-                                            0,
-                                            NOTHING,
-                                            demand.debt()))
+                                            demand.subject(), demand.limit(), demand.key(), 0, NOTHING, demand.debt()))
                                     .toList()));
         }
     }

@@ -94,21 +94,19 @@ final class ParallelCalls implements AutoCloseable {
         try {
             call.reply = CompletableFuture.supplyAsync(() -> reply(shard, questions), threads);
         } catch (RejectedExecutionException e) {
-            fail(call, new LimitStoreException(
-                    named(shard) + " does not answer: too many calls wait for it", e));
+            fail(call, new LimitStoreException(named(shard) + " does not answer: too many calls wait for it", e));
         }
     }
 
     private Reply reply(int shard, List<Question> questions) {
-        List<Operation> group = questions.stream().map(question -> question.operation).toList();
+        List<Operation> group =
+                questions.stream().map(question -> question.operation).toList();
         try {
             return new Reply(new ArrayList<>(shards.get(shard).store().decide(group)), null);
         } catch (LimitStoreException e) {
             return new Reply(e.answers(), e);
         } catch (RuntimeException e) {
-            return new Reply(
-                    List.of(),
-                    new LimitStoreException(named(shard) + " failed: " + e.getMessage(), e));
+            return new Reply(List.of(), new LimitStoreException(named(shard) + " failed: " + e.getMessage(), e));
         }
     }
 

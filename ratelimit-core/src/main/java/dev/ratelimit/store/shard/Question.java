@@ -3,6 +3,7 @@ package dev.ratelimit.store.shard;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.LockedKeysException;
+import dev.ratelimit.store.MovedKeysException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.UnreachedStoreException;
 import java.util.Objects;
@@ -56,7 +57,10 @@ final class Question {
 
     /** Whether it has failed, and surely nothing was changed by it. */
     boolean isSurelyUndone() {
-        return !late && (failure instanceof UnreachedStoreException || failure instanceof LockedKeysException);
+        return !late
+                && (failure instanceof UnreachedStoreException
+                        || failure instanceof LockedKeysException
+                        || failure instanceof MovedKeysException);
     }
 
     /** Whether it was charged, as far as is known. */

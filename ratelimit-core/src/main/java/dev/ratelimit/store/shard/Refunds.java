@@ -2,6 +2,7 @@ package dev.ratelimit.store.shard;
 
 import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.store.LockedKeysException;
+import dev.ratelimit.store.MovedKeysException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
@@ -15,6 +16,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,11 +33,14 @@ final class Refunds implements AutoCloseable {
     private static final List<Duration> PAUSES =
             List.of(Duration.ZERO, Duration.ofMillis(200), Duration.ofSeconds(1), Duration.ofSeconds(5));
 
-    private final List<Shard> shards;
+    private final Consumer<Operation> giveBack;
     private final ScheduledThreadPoolExecutor thread;
 
-    Refunds(List<Shard> shards) {
-        this.shards = shards;
+    /**
+     * @param giveBack asks the shards for it
+     */
+    Refunds(Consumer<Operation> giveBack) {
+        this.giveBack = giveBack;
         this.thread = new ScheduledThreadPoolExecutor(1, DaemonThreads.named("ratelimit-shard-refunds"));
         thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
         thread.setKeepAliveTime(30, TimeUnit.SECONDS);
@@ -60,37 +65,41 @@ final class Refunds implements AutoCloseable {
     }
 
     void giveBackLater(Question charged) {
-        schedule(charged.shard, refund(charged), 0);
+        schedule(refund(charged), 0);
     }
 
     /** Makes a refund again that was not made. */
     void again(Question refund) {
-        schedule(refund.shard, refund.operation, 1);
+        schedule(refund.operation, 1);
     }
 
-    private void schedule(int shard, Operation refund, int tries) {
+    private void schedule(Operation refund, int tries) {
         if (tries == PAUSES.size() || thread.getQueue().size() >= MOST_WAITING) {
             log.warn(
-                    "Leaving a charge on shard {} that could not be given back; its subject has less until the limit renews",
-                    LogText.of(shards.get(shard).name()));
+                    "Leaving a charge of {} that could not be given back; it has less until the limit renews",
+                    subject(refund));
             return;
         }
         try {
             ScheduledFuture<?> unused = thread.schedule(
-                    () -> giveBack(shard, refund, tries), PAUSES.get(tries).toMillis(), TimeUnit.MILLISECONDS);
+                    () -> giveBack(refund, tries), PAUSES.get(tries).toMillis(), TimeUnit.MILLISECONDS);
         } catch (RejectedExecutionException e) {
             log.debug("Leaving a charge on a shard: the store is closed", e);
         }
     }
 
-    private void giveBack(int shard, Operation refund, int tries) {
+    private void giveBack(Operation refund, int tries) {
         try {
-            shards.get(shard).store().decide(refund);
-        } catch (UnreachedStoreException | LockedKeysException e) {
-            schedule(shard, refund, tries + 1);
+            giveBack.accept(refund);
+        } catch (UnreachedStoreException | LockedKeysException | MovedKeysException e) {
+            schedule(refund, tries + 1);
         } catch (RuntimeException e) {
-            log.warn("Leaving a charge on shard {}: {}", LogText.of(shards.get(shard).name()), LogText.of(e.getMessage()));
+            log.warn("Leaving a charge of {}: {}", subject(refund), LogText.of(e.getMessage()));
         }
+    }
+
+    private static String subject(Operation refund) {
+        return LogText.of(refund.demands().get(0).key().subject());
     }
 
     @Override

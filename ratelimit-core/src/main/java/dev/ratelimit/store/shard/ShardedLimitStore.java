@@ -3,23 +3,18 @@ package dev.ratelimit.store.shard;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.LimitStoreException;
-import dev.ratelimit.store.LockedKeysException;
+import dev.ratelimit.store.MovedKeysException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
-import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.Pruned;
 import dev.ratelimit.store.StateKey;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
-import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,76 +22,93 @@ import org.jspecify.annotations.Nullable;
  *
  * <ol>
  *   <li>A group on one shard goes to its store as it is.
- *   <li>Otherwise each shard gets its part of the group, and all are asked at once.
- *   <li>Requests over subjects on several shards are decided by {@link JointDecisions}. An operation that shares a key with
- *       such a request waits for it, or the request waits for the operation, so that the order of the group holds.
+ *   <li>Otherwise each shard gets its part of the group, and all are asked at once: see {@link GroupTurns}.
+ *   <li>Requests over subjects on several shards are decided by {@link JointDecisions}.
  *   <li>If a shard fails, the answers of the others are kept.
+ *   <li>While state moves to a new shard, {@link Takeover} brings it before the first decision. If a shard says that
+ *       state has moved, the list of shards is read again.
  * </ol>
  *
  * Safe for use by many threads.
  */
 public final class ShardedLimitStore implements LimitStore {
 
+    private static final int SEVERAL = -1;
+
     private final List<Shard> shards;
-    private final Rendezvous rendezvous;
     private final long deadlineNanos;
     private final ParallelCalls calls;
     private final Refunds refunds;
     private final JointDecisions joint;
-    private final KnownRoom known = new KnownRoom();
+    private final Takeover takeover;
+    private final ShardWatch watch;
     private int pruned;
     private @Nullable LimitStoreException notPruned;
 
     /**
-     * @param shards no two of the same name; they are closed with this store
+     * Opens it. If the shards have tables, it records or announces the list of shards.
+     *
+     * @param shards no two of the same name, in the order of the configuration; they are closed with this store
      * @param deadline the longest time that a call takes
+     * @throws InvalidShardsException if the databases have another list
      */
     public ShardedLimitStore(List<Shard> shards, Duration deadline) {
-        this.shards =
-                shards.stream().sorted(Comparator.comparing(Shard::name)).toList();
+        this(shards, deadline, ShardWatch.Timing.DEFAULT);
+    }
+
+    ShardedLimitStore(List<Shard> shards, Duration deadline, ShardWatch.Timing timing) {
+        this.shards = shards.stream().sorted(Comparator.comparing(Shard::name)).toList();
         List<String> names = this.shards.stream().map(Shard::name).toList();
         if (new HashSet<>(names).size() < names.size() || names.isEmpty()) {
             throw new IllegalArgumentException("the shards are " + names + "; each needs a name of its own");
         }
-        this.rendezvous = new Rendezvous(names);
         this.deadlineNanos = deadline.toNanos();
         this.calls = new ParallelCalls(this.shards);
-        this.refunds = new Refunds(this.shards);
-        this.joint = new JointDecisions(calls, refunds, known, this.shards.size());
+        this.refunds = new Refunds(refund -> decide(List.of(refund)));
+        this.joint = new JointDecisions(calls, refunds, new KnownRoom(), this.shards.size());
+        this.takeover = new Takeover(this.shards);
+        this.watch = new ShardWatch(shards, this.shards, takeover, timing);
     }
 
-    /** The shards, in the order of their names. */
+    /** All configured shards, in the order of their names. */
     public List<Shard> shards() {
         return shards;
     }
 
-    private int shardOf(Demand demand) {
-        return part(demand.key());
-    }
-
-    /** The shard of all demands; negative if they are on several. */
-    private int shardOf(Operation operation) {
-        int shard = shardOf(operation.demands().get(0));
-        for (int i = 1; i < operation.demands().size(); i++) {
-            if (shardOf(operation.demands().get(i)) != shard) {
-                return -1;
-            }
-        }
-        return shard;
-    }
-
     @Override
     public List<Answer> decide(List<Operation> group) {
-        int[] shardOf = new int[group.size()];
-        boolean several = false;
-        for (int i = 0; i < shardOf.length; i++) {
-            shardOf[i] = shardOf(group.get(i));
-            several |= shardOf[i] < 0 || shardOf[i] != shardOf[0];
+        Placement placement = watch.placement();
+        GroupOutcome outcome = new GroupOutcome(group);
+        int only = placement.isMoving() ? SEVERAL : onlyShard(group, placement);
+        if (only >= 0) {
+            try {
+                return decideOnOne(group, only);
+            } catch (MovedKeysException e) {
+                outcome.decidedBefore(e);
+                decideOpen(outcome, watch.readAgain(placement));
+            }
+        } else {
+            decideOpen(outcome, placement);
+            if (!outcome.moved().isEmpty()) {
+                decideOpen(outcome, watch.readAgain(placement));
+            }
         }
-        if (shardOf.length == 0) {
-            return List.of();
+        return outcome.answers();
+    }
+
+    /** The shard of all operations; negative if they are on several, or on one that is unknown. */
+    private static int onlyShard(List<Operation> group, Placement placement) {
+        int only = group.isEmpty()
+                ? SEVERAL
+                : placement.of(group.get(0).demands().get(0).key().subject());
+        for (Operation operation : group) {
+            for (Demand demand : operation.demands()) {
+                if (only < 0 || placement.of(demand.key().subject()) != only) {
+                    return SEVERAL;
+                }
+            }
         }
-        return several ? decideOnSeveral(group, shardOf) : decideOnOne(group, shardOf[0]);
+        return only;
     }
 
     private List<Answer> decideOnOne(List<Operation> group, int shard) {
@@ -107,150 +119,62 @@ public final class ShardedLimitStore implements LimitStore {
         return answers;
     }
 
-    /** An operation of the group, with what became of it. */
-    private static final class Member {
-
-        private final Operation operation;
-        private final int shard;
-        private int level;
-        private final List<Question> questions = new ArrayList<>(1);
-        private @Nullable JointRequest request;
-
-        private Member(Operation operation, int shard) {
-            this.operation = operation;
-            this.shard = shard;
-        }
-
-        private boolean isJoint() {
-            return shard < 0 && operation.kind() == Kind.DECIDE;
-        }
-    }
-
-    private List<Answer> decideOnSeveral(List<Operation> group, int[] shardOf) {
+    /** Decides the operations that have no answer yet. */
+    private void decideOpen(GroupOutcome outcome, Placement placement) {
         long end = System.nanoTime() + deadlineNanos;
-        List<Member> members = new ArrayList<>(group.size());
-        int levels = 0;
-        Map<StateKey, Integer> levelOf = new HashMap<>();
-        for (int i = 0; i < shardOf.length; i++) {
-            Member member = new Member(group.get(i), shardOf[i]);
-            member.level = level(member, levelOf);
-            levels = Math.max(levels, member.level + 1);
-            members.add(member);
+        List<Integer> open = outcome.reopen();
+        failUnknown(outcome, open, placement);
+        if (placement.isMoving() && !open.isEmpty()) {
+            bring(outcome, open, placement);
         }
-        for (int level = 0; level < levels; level++) {
-            int now = level;
-            List<Member> turn =
-                    members.stream().filter(member -> member.level == now).toList();
-            if (level % 2 == 0) {
-                decideApart(turn, end);
-            } else {
-                decideJointly(turn, end);
-            }
-        }
-        return answers(members);
+        new GroupTurns(calls, joint, outcome.group(), open, placement).decide(outcome, end);
     }
 
-    /** Joint requests take odd turns. Operations with a common key take the same turn, or turns in their order. */
-    private static int level(Member member, Map<StateKey, Integer> levelOf) {
-        int level = member.isJoint() ? 1 : 0;
-        for (Demand demand : member.operation.demands()) {
-            int earliest = levelOf.getOrDefault(demand.key(), level);
-            level = Math.max(level, earliest % 2 == level % 2 ? earliest : earliest + 1);
-        }
-        for (Demand demand : member.operation.demands()) {
-            levelOf.put(demand.key(), level);
-        }
-        return level;
-    }
-
-    /** Decides operations whose parts on several shards have nothing to do with each other. */
-    private void decideApart(List<Member> members, long end) {
-        List<Question> questions = new ArrayList<>();
-        for (Member member : members) {
-            if (member.shard >= 0) {
-                member.questions.add(new Question(member.shard, member.operation));
-            } else {
-                JointRequest request = new JointRequest(member.operation, this::shardOf);
-                member.request = request;
-                request.parts()
-                        .forEach(part -> member.questions.add(part.question(member.operation.kind())));
-            }
-            questions.addAll(member.questions);
-        }
-        if (questions.isEmpty()) {
+    private static void failUnknown(GroupOutcome outcome, List<Integer> open, Placement placement) {
+        if (placement.knowsAll()) {
             return;
         }
-        calls.ask(questions, end, late -> {});
-        for (Question question : questions) {
-            if (question.isAnswered()) {
-                joint.observe(question.shard, question.operation, question.answer());
-            }
-        }
-        for (Member member : members) {
-            JointRequest request = member.request;
-            if (request != null) {
-                for (int i = 0; i < member.questions.size(); i++) {
-                    request.take(request.parts().get(i), member.questions.get(i));
+        open.removeIf(place -> {
+            for (Demand demand : outcome.group().get(place).demands()) {
+                if (placement.of(demand.key().subject()) == Placement.UNKNOWN) {
+                    outcome.failed(
+                            place,
+                            new LimitStoreException(
+                                    "the subject has moved to a shard that this instance does not know; configure the same"
+                                            + " shards everywhere",
+                                    new IllegalStateException("version " + placement.version)),
+                            Set.of());
+                    return true;
                 }
             }
-        }
+            return false;
+        });
     }
 
-    private void decideJointly(List<Member> members, long end) {
-        List<JointRequest> requests = new ArrayList<>();
-        for (Member member : members) {
-            JointRequest request = new JointRequest(member.operation, this::shardOf);
-            member.request = request;
-            requests.add(request);
+    private void bring(GroupOutcome outcome, List<Integer> open, Placement placement) {
+        Map<StateKey, LimitStoreException> stuck =
+                takeover.bring(open.stream().map(outcome.group()::get).toList(), placement);
+        if (stuck.isEmpty()) {
+            return;
         }
-        joint.decide(requests, end);
-    }
-
-    private List<Answer> answers(List<Member> members) {
-        List<@Nullable Answer> answers = new ArrayList<>(members.size());
-        List<LimitStoreException> failures = new ArrayList<>();
-        Set<Integer> failedShards = new TreeSet<>();
-        for (Member member : members) {
-            LimitStoreException failure = failure(member);
-            if (failure == null) {
-                answers.add(
-                        member.request != null
-                                ? member.request.answer()
-                                : member.questions.get(0).answer());
-            } else {
-                answers.add(null);
-                failures.add(failure);
-                failedShards.addAll(member.request == null ? Set.of(member.shard) : member.request.failedShards());
+        open.removeIf(place -> {
+            for (Demand demand : outcome.group().get(place).demands()) {
+                LimitStoreException failure = stuck.get(demand.key());
+                if (failure != null) {
+                    outcome.failed(
+                            place, failure, Set.of(placement.before(demand.key().subject())));
+                    return true;
+                }
             }
-        }
-        if (!failures.isEmpty()) {
-            throw failed(answers, failures, failedShards);
-        }
-        return answers.stream().map(Objects::requireNonNull).toList();
+            return false;
+        });
     }
 
-    private static @Nullable LimitStoreException failure(Member member) {
-        return member.request != null
-                ? member.request.failure()
-                : member.questions.get(0).failure();
-    }
-
-    private static LimitStoreException failed(
-            List<@Nullable Answer> answers, List<LimitStoreException> failures, Set<Integer> failedShards) {
-        Set<StateKey> locked = new HashSet<>();
-        for (LimitStoreException failure : failures) {
-            if (!(failure instanceof LockedKeysException keys)) {
-                return new LimitStoreException(String.valueOf(failure.getMessage()), answers, failedShards, failure);
-            }
-            locked.addAll(keys.keys());
-        }
-        return new LockedKeysException(locked, answers, failures.get(0));
-    }
-
-    /** While all of them do: the caller's thread asks one of them itself. */
+    /** While all of them do, and no state moves: the caller's thread asks one of them itself. */
     @Override
     public boolean answersInTime() {
-        return shards.stream().allMatch(shard -> shard.store().answersInTime());
+        return !watch.placement().isMoving()
+                && shards.stream().allMatch(shard -> shard.store().answersInTime());
     }
 
     @Override
@@ -258,15 +182,17 @@ public final class ShardedLimitStore implements LimitStore {
         return shards.get(0).store().groupsAtOnce();
     }
 
-    /** The shard of the subject. */
+    /** The number of the shard of the subject. */
     @Override
     public int part(StateKey key) {
-        return rendezvous.of(key.subject());
+        int shard = watch.placement().of(key.subject());
+        return shard == Placement.UNKNOWN ? shards.size() : shard;
     }
 
     @Override
     public boolean isContended(StateKey key) {
-        return shards.get(part(key)).store().isContended(key);
+        int shard = part(key);
+        return shard < shards.size() && shards.get(shard).store().isContended(key);
     }
 
     @Override
@@ -302,6 +228,7 @@ public final class ShardedLimitStore implements LimitStore {
 
     @Override
     public void close() {
+        watch.close();
         refunds.close();
         calls.close();
         shards.forEach(shard -> shard.store().close());

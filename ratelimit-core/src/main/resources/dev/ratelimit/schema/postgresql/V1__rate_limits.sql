@@ -46,7 +46,7 @@ CREATE TABLE ratelimit.rate_limits (
 ) WITH (fillfactor = 70);
 
 COMMENT ON TABLE ratelimit.rate_limits IS 'Live state, one row for each subject (user_id) and limit (resource)';
-COMMENT ON COLUMN ratelimit.rate_limits.algorithm IS 'that wrote the row; empty if nothing was counted yet';
+COMMENT ON COLUMN ratelimit.rate_limits.algorithm IS 'that wrote the row; empty if nothing was counted yet; after "moved:VERSION:" if the subject is on another shard since';
 COMMENT ON COLUMN ratelimit.rate_limits.window_start IS 'of the window that request_count is of';
 COMMENT ON COLUMN ratelimit.rate_limits.window_size IS 'length of the window; for buckets, the units that one permit is';
 COMMENT ON COLUMN ratelimit.rate_limits.capacity IS 'the most that the limit could grant when the row was written';
@@ -76,6 +76,21 @@ COMMENT ON COLUMN ratelimit.rate_limit_penalties.penalty_until IS 'end of the la
 COMMENT ON COLUMN ratelimit.rate_limit_penalties.penalty_duration IS 'microseconds';
 COMMENT ON COLUMN ratelimit.rate_limit_penalties.forget_at IS 'when the count starts anew';
 COMMENT ON COLUMN ratelimit.rate_limit_penalties.metadata IS 'notes of operators';
+
+-- Lists of shards are only ever added. The highest version that any shard has is in force.
+
+CREATE TABLE ratelimit.rate_limit_shards (
+    version     integer PRIMARY KEY CHECK (version > 0),
+    names       text[]  NOT NULL,
+    this_name   text    NOT NULL,
+    recorded_at bigint  NOT NULL DEFAULT floor(extract(epoch FROM clock_timestamp()) * 1000000),
+    moved_at    bigint  NOT NULL DEFAULT 0
+);
+
+COMMENT ON TABLE ratelimit.rate_limit_shards IS 'The databases that share the subjects; empty if there is only this one';
+COMMENT ON COLUMN ratelimit.rate_limit_shards.names IS 'of all shards; limits and rules are in the first';
+COMMENT ON COLUMN ratelimit.rate_limit_shards.this_name IS 'of the shard that this database is';
+COMMENT ON COLUMN ratelimit.rate_limit_shards.moved_at IS 'when the last state that the list gives to another shard had left this database; zero before';
 
 -- Versions of limits and rules are only ever added. In force of a name is the highest version that has not expired.
 

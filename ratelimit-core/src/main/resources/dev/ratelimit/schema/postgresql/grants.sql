@@ -6,6 +6,7 @@ GRANT USAGE ON SCHEMA ratelimit TO :"role";
 GRANT SELECT ON ratelimit.ratelimit_schema_history TO :"role";
 GRANT SELECT, INSERT, UPDATE, DELETE ON ratelimit.rate_limits TO :"role";
 GRANT SELECT, INSERT, UPDATE, DELETE ON ratelimit.rate_limit_penalties TO :"role";
+GRANT SELECT, INSERT, UPDATE ON ratelimit.rate_limit_shards TO :"role";
 GRANT SELECT, INSERT ON ratelimit.rate_limit_configs TO :"role";
 GRANT SELECT, INSERT ON ratelimit.rate_limit_rules TO :"role";
 GRANT SELECT, INSERT, UPDATE, DELETE ON ratelimit.user_quotas TO :"role";

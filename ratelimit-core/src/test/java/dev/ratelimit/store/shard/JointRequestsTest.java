@@ -26,8 +26,9 @@ import org.junit.jupiter.api.Test;
 /** Requests over two shards, one of which misbehaves. */
 class JointRequestsTest {
 
-    private static final Limit LIMIT =
-            Limit.named("limit").algorithm(new FixedWindow(10, Duration.ofDays(365))).build();
+    private static final Limit LIMIT = Limit.named("limit")
+            .algorithm(new FixedWindow(10, Duration.ofDays(365)))
+            .build();
 
     /** On shard one. */
     private static final Subject ALICE = Subject.user("alice");
@@ -102,8 +103,7 @@ class JointRequestsTest {
     }
 
     private LimitStoreException failure(List<Operation> group) {
-        return catchThrowableOfType(
-                LimitStoreException.class, () -> store.decide(group));
+        return catchThrowableOfType(LimitStoreException.class, () -> store.decide(group));
     }
 
     /** Whether the lost answer was a charge is not known: it stays, which is the safe side. */
@@ -173,8 +173,8 @@ class JointRequestsTest {
         ShardedLimitStore hasty =
                 new ShardedLimitStore(List.of(new Shard("one", one), new Shard("two", two)), Duration.ofMillis(200));
         two.delay = new CountDownLatch(1);
-        LimitStoreException late = catchThrowableOfType(
-                LimitStoreException.class, () -> hasty.decide(both(Kind.DECIDE)));
+        LimitStoreException late =
+                catchThrowableOfType(LimitStoreException.class, () -> hasty.decide(both(Kind.DECIDE)));
 
         assertThat(late).hasMessage("shard two missed the deadline");
         assertThat(charged(one, ALICE)).isZero();
@@ -192,8 +192,7 @@ class JointRequestsTest {
                 .build();
         Operation alice = new Operation(Kind.DECIDE, List.of(new Demand(ALICE, strict, 1)));
         Operation bob = new Operation(Kind.DECIDE, List.of(new Demand(BOB, strict, 1)));
-        Operation both =
-                new Operation(Kind.DECIDE, List.of(new Demand(ALICE, strict, 1), new Demand(BOB, strict, 1)));
+        Operation both = new Operation(Kind.DECIDE, List.of(new Demand(ALICE, strict, 1), new Demand(BOB, strict, 1)));
         store.decide(List.of(alice, alice, alice)); // Alice is under a penalty
         store.decide(List.of(bob));
 

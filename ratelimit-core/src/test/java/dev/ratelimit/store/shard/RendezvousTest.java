@@ -19,7 +19,11 @@ class RendezvousTest {
     /** Computed by another program, in another language, from the description alone. */
     @ParameterizedTest
     @CsvSource({
-        "user:alice, one", "user:bob, two", "user:Ärger, two", "ip:203.0.113.7, three", "user:名前, three",
+        "user:alice, one",
+        "user:bob, two",
+        "user:Ärger, two",
+        "ip:203.0.113.7, three",
+        "user:名前, three",
     })
     void anotherLanguageComputesTheSame(String subject, String shard) {
         List<String> names = List.of("one", "three", "two");

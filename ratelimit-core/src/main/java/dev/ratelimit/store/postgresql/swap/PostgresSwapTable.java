@@ -2,7 +2,9 @@ package dev.ratelimit.store.postgresql.swap;
 
 import dev.ratelimit.algorithm.Violations;
 import dev.ratelimit.store.LimitStoreException;
+import dev.ratelimit.store.MovedKeysException;
 import dev.ratelimit.store.StateKey;
+import dev.ratelimit.store.postgresql.PostgresShardTables;
 import dev.ratelimit.store.postgresql.swap.SwapRows.Changed;
 import dev.ratelimit.store.postgresql.transaction.PostgresConnections;
 import dev.ratelimit.store.postgresql.transaction.PostgresFailures;
@@ -88,6 +90,7 @@ final class PostgresSwapTable implements SwapTable {
             try (ResultSet row = statement.getResultSet()) {
                 rows = SwapRows.states(row);
             }
+            refuseMoved(keys, rows);
             if (withViolations) {
                 statement.getMoreResults();
                 try (ResultSet row = statement.getResultSet()) {
@@ -99,6 +102,18 @@ final class PostgresSwapTable implements SwapTable {
                 }
             }
             return new SwapSnapshot(now, rows);
+        }
+    }
+
+    private static void refuseMoved(Set<StateKey> keys, Map<StateKey, SwapRow> rows) {
+        Set<StateKey> moved = new HashSet<>();
+        rows.forEach((key, row) -> {
+            if (keys.contains(key) && PostgresShardTables.isMoved(row.state().algorithm())) {
+                moved.add(key);
+            }
+        });
+        if (!moved.isEmpty()) {
+            throw new MovedKeysException(moved, List.of());
         }
     }
 

@@ -1,0 +1,313 @@
+package dev.ratelimit.store.shard;
+
+import static dev.ratelimit.store.shard.TestShards.ASLEEP;
+import static dev.ratelimit.store.shard.TestShards.AWAKE;
+import static dev.ratelimit.store.shard.TestShards.admitted;
+import static dev.ratelimit.store.shard.TestShards.atMost;
+import static dev.ratelimit.store.shard.TestShards.charged;
+import static dev.ratelimit.store.shard.TestShards.isAllowed;
+import static dev.ratelimit.store.shard.TestShards.operation;
+import static dev.ratelimit.store.shard.TestShards.users;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.Outcome;
+import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.LimitStoreException;
+import dev.ratelimit.store.Operation.Kind;
+import dev.ratelimit.store.StateKey;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A shard is added: subjects move to it with all that was counted. */
+@Timeout(120)
+class NewShardTest {
+
+    private static final Limit LIMIT = atMost("calls", 3);
+    private static final List<Subject> USERS = users(60);
+
+    private final TestShards shards = new TestShards();
+
+    /** Those of the users that move to the new one. */
+    private static List<Subject> movingToC() {
+        Rendezvous list = new Rendezvous(List.of("a", "b", "c"));
+        return USERS.stream().filter(user -> list.of(user.text()) == 2).toList();
+    }
+
+    private void useUp() {
+        try (ShardedLimitStore two = shards.open(ASLEEP, "a", "b")) {
+            for (Subject user : USERS) {
+                assertThat(admitted(two, user, LIMIT, 5)).isEqualTo(3);
+            }
+        }
+    }
+
+    @Test
+    void nobodyGetsAFreshLimit() throws Exception {
+        useUp();
+
+        try (ShardedLimitStore three = shards.open(ASLEEP, "a", "b", "c")) {
+            for (Subject user : USERS) {
+                assertThat(charged(three, user, LIMIT)).isEqualTo(3);
+                assertThat(isAllowed(three, user, LIMIT)).isFalse();
+            }
+        }
+        assertThat(movingToC()).hasSizeGreaterThan(5);
+        assertThat(shards.count("c", "algorithm = 'fixed-window'"))
+                .isEqualTo(movingToC().size());
+        assertThat(shards.count("a", "algorithm = 'moved:2:fixed-window'")
+                        + shards.count("b", "algorithm = 'moved:2:fixed-window'"))
+                .isEqualTo(movingToC().size());
+    }
+
+    @Test
+    void penaltiesAndViolationsMoveToo() {
+        Limit strict = Limit.named("strict")
+                .algorithm(new FixedWindow(1, Duration.ofDays(3650)))
+                .penalty(2, Duration.ofDays(1))
+                .build();
+        List<Subject> moving = movingToC();
+        Subject once = moving.get(0);
+        Subject twice = moving.get(1);
+        try (ShardedLimitStore two = shards.open(ASLEEP, "a", "b")) {
+            admitted(two, once, strict, 2);
+            admitted(two, twice, strict, 3);
+        }
+
+        try (ShardedLimitStore three = shards.open(ASLEEP, "a", "b", "c")) {
+            assertThat(three.decide(operation(Kind.DECIDE, twice, strict))
+                            .first()
+                            .outcome())
+                    .isEqualTo(Outcome.BLOCKED);
+            assertThat(three.decide(operation(Kind.DECIDE, once, strict))
+                            .first()
+                            .penaltyUntil())
+                    .as("the second violation")
+                    .isPositive();
+        }
+    }
+
+    @Test
+    void instanceWithTheOldListCannotChargeMovedSubjects() {
+        try (ShardedLimitStore old = shards.open(ASLEEP, "a", "b");
+                ShardedLimitStore longer = shards.open(ASLEEP, "a", "b", "c")) {
+            Subject moved = movingToC().get(0);
+            Subject other = USERS.stream()
+                    .filter(user -> !movingToC().contains(user))
+                    .findFirst()
+                    .orElseThrow();
+            assertThat(isAllowed(old, moved, LIMIT)).isTrue(); // it does not know the list yet, and nobody has moved it
+            assertThat(isAllowed(longer, moved, LIMIT)).isTrue();
+
+            for (Kind kind : Kind.values()) {
+                if (kind != Kind.SETTLE) {
+                    assertThatThrownBy(() -> old.decide(operation(kind, moved, LIMIT)))
+                            .isInstanceOf(LimitStoreException.class)
+                            .hasMessageContaining("has moved to a shard that this instance does not know");
+                }
+            }
+
+            assertThat(charged(longer, moved, LIMIT)).isEqualTo(2);
+            assertThat(isAllowed(old, other, LIMIT)).isTrue();
+            assertThat(isAllowed(longer, other, LIMIT)).isTrue();
+            assertThat(charged(old, other, LIMIT)).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void instanceThatKnowsTheNewShardFollowsAtOnce() {
+        try (ShardedLimitStore first = shards.open(ASLEEP, "a", "b", "c")) {
+            assertThat(isAllowed(first, USERS.get(0), LIMIT)).isTrue();
+        }
+        try (ShardedLimitStore early = shards.open(ASLEEP, "a", "b", "c", "d");
+                ShardedLimitStore late = shards.open(ASLEEP, "a", "b", "c", "d")) {
+            for (Subject user : USERS) {
+                admitted(early, user, LIMIT, 2);
+                admitted(late, user, LIMIT, 2);
+                assertThat(charged(early, user, LIMIT)).isEqualTo(3);
+            }
+        }
+    }
+
+    /** Whoever has marked a key may stop before the state has arrived. */
+    @Test
+    void stateIsNotLostIfTheInstanceThatMovesItStops() {
+        useUp();
+        List<StateKey> keys = movingToC().stream()
+                .map(user -> StateKey.of(user, LIMIT.name()))
+                .toList();
+        shards.open(ASLEEP, "a", "b", "c").close();
+        Rendezvous before = new Rendezvous(List.of("a", "b"));
+        for (StateKey key : keys) {
+            shards.tables(before.of(key.subject()) == 0 ? "a" : "b").leave(List.of(key), 2, false);
+        }
+
+        try (ShardedLimitStore three = shards.open(ASLEEP, "a", "b", "c")) {
+            for (Subject user : movingToC()) {
+                assertThat(isAllowed(three, user, LIMIT)).isFalse();
+            }
+        }
+    }
+
+    @Test
+    void countThatWasResetDoesNotComeBack() {
+        useUp();
+        Subject moved = movingToC().get(0);
+        try (ShardedLimitStore one = shards.open(ASLEEP, "a", "b", "c");
+                ShardedLimitStore other = shards.open(ASLEEP, "a", "b", "c")) {
+            assertThat(isAllowed(one, moved, LIMIT)).isFalse();
+
+            one.decide(operation(Kind.RESET, moved, LIMIT));
+
+            assertThat(charged(other, moved, LIMIT)).isZero();
+            assertThat(isAllowed(other, moved, LIMIT)).isTrue();
+            assertThat(charged(one, moved, LIMIT)).isEqualTo(1);
+        }
+    }
+
+    /** Also of subjects that nobody asks for. From then on, old shards are not asked any more. */
+    @Test
+    void allStateMovesInTheBackground() throws Exception {
+        useUp();
+
+        try (ShardedLimitStore three = shards.open(AWAKE, "a", "b", "c")) {
+            Awaitility.await()
+                    .untilAsserted(() -> assertThat(three.answersInTime()).isTrue());
+            assertThat(shards.count("c", "algorithm = 'fixed-window'"))
+                    .isEqualTo(movingToC().size());
+            for (Subject user : USERS) {
+                assertThat(isAllowed(three, user, LIMIT)).isFalse();
+            }
+        }
+        try (ShardedLimitStore later = shards.open(ASLEEP, "a", "b", "c")) {
+            assertThat(later.answersInTime()).as("nothing moves any more").isTrue();
+        }
+        assertThat(shards.tables("a").read())
+                .extracting(ShardTables.Recorded::moved)
+                .containsExactly(true, true);
+    }
+
+    @Test
+    void onlyDatabaseWithStateIsWhereSubjectsMoveFrom() {
+        LimitStore alone = shards.store("a");
+        for (Subject user : USERS) {
+            assertThat(admitted(alone, user, LIMIT, 5)).isEqualTo(3);
+        }
+
+        try (ShardedLimitStore two = shards.open(ASLEEP, "a", "b")) {
+            for (Subject user : USERS) {
+                assertThat(isAllowed(two, user, LIMIT)).isFalse();
+            }
+        }
+        assertThat(shards.tables("b").read())
+                .extracting(ShardTables.Recorded::names)
+                .containsExactly(List.of("a"), List.of("a", "b"));
+    }
+
+    /** Old and new instances ask at the same time, before, while and after the new ones come. */
+    @Test
+    void nothingIsAdmittedTwiceWhileAShardIsAdded() throws Exception {
+        Limit many = atMost("many", 40);
+        List<Subject> users = USERS.subList(0, 30);
+        Map<Subject, AtomicInteger> admitted = new ConcurrentHashMap<>();
+        users.forEach(user -> admitted.put(user, new AtomicInteger()));
+        AtomicBoolean done = new AtomicBoolean();
+        CountDownLatch underWay = new CountDownLatch(4);
+        try (ShardedLimitStore old = shards.open(AWAKE, "a", "b");
+                ShardedLimitStore asleep = shards.open(ASLEEP, "a", "b")) {
+            List<CompletableFuture<Void>> load = new ArrayList<>();
+            for (LimitStore store : List.of(old, asleep, old, asleep)) {
+                load.add(CompletableFuture.runAsync(() -> {
+                    while (!done.get()) {
+                        users.forEach(user -> admitted.get(user).addAndGet(TestShards.admitted(store, user, many, 1)));
+                        underWay.countDown();
+                    }
+                }));
+            }
+            underWay.await();
+            try (ShardedLimitStore one = shards.open(AWAKE, "a", "b", "c");
+                    ShardedLimitStore two = shards.open(AWAKE, "a", "b", "c")) {
+                for (LimitStore store : List.of(one, two)) {
+                    load.add(CompletableFuture.runAsync(() -> {
+                        for (int i = 0; i < 45; i++) {
+                            users.forEach(
+                                    user -> admitted.get(user).addAndGet(TestShards.admitted(store, user, many, 1)));
+                        }
+                    }));
+                }
+                load.get(4).join();
+                load.get(5).join();
+                done.set(true);
+                load.forEach(CompletableFuture::join);
+
+                users.forEach(user -> {
+                    assertThat(admitted.get(user)).as("admitted for %s", user).hasValue(40);
+                    assertThat(charged(one, user, many)).isEqualTo(40);
+                });
+            }
+        }
+    }
+
+    @Test
+    void shardCannotBeLeftOut() {
+        shards.open(ASLEEP, "a", "b").close();
+
+        assertThatThrownBy(() -> shards.open(ASLEEP, "a"))
+                .isInstanceOf(InvalidShardsException.class)
+                .hasMessage(
+                        "invalid shards; put shard 'b' back, which has the counts of its subjects: the databases have"
+                                + " the shards [a, b] since version 1");
+    }
+
+    @Test
+    void databaseIsNotTakenForAnotherShard() {
+        shards.open(ASLEEP, "a", "b").close();
+        List<Shard> renamed = List.of(
+                new Shard("a", shards.store("a"), shards.tables("a")),
+                new Shard("c", shards.store("b"), shards.tables("b")));
+
+        assertThatThrownBy(() -> new ShardedLimitStore(renamed, TestShards.LONG))
+                .isInstanceOf(InvalidShardsException.class)
+                .hasMessage(
+                        "invalid shards; write 'b: jdbc:postgresql://…' instead of 'c': the database at that URL is shard"
+                                + " 'b'");
+    }
+
+    @Test
+    void shardWithTheLimitsAndRulesStaysFirst() {
+        shards.open(ASLEEP, "b", "a").close();
+
+        assertThatThrownBy(() -> shards.open(ASLEEP, "a", "b", "c"))
+                .isInstanceOf(InvalidShardsException.class)
+                .hasMessageContaining("write shard 'b' first");
+    }
+
+    @Test
+    void nextShardWaitsUntilAllStateHasMoved() {
+        useUp();
+        try (ShardedLimitStore three = shards.open(ASLEEP, "a", "b", "c");
+                ShardedLimitStore four = shards.open(AWAKE, "a", "b", "c", "d")) {
+            assertThat(isAllowed(three, USERS.get(0), LIMIT)).isFalse();
+            Awaitility.await()
+                    .untilAsserted(() -> assertThat(shards.tables("d").read())
+                            .extracting(ShardTables.Recorded::version)
+                            .containsExactly(1, 2, 3));
+            for (Subject user : USERS) {
+                assertThat(isAllowed(four, user, LIMIT)).isFalse();
+            }
+        }
+    }
+}
