@@ -7,51 +7,70 @@ import dev.ratelimit.admin.SubjectAdmin.StoredState;
 import dev.ratelimit.data.table.PenaltyRow;
 import dev.ratelimit.support.Micros;
 import java.time.InstantSource;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /** Reads the counts and penalties that the store has written, for administration. Thread-safe. */
 final class StoredCounts {
 
-    private final @Nullable PolicyDatabase database;
+    private final List<PolicyDatabase> databases;
     private final InstantSource clock;
 
     /**
-     * @param database the one of the store; {@code null} if the store has no tables
+     * @param databases those of the store: several if it has shards, none if it has no tables
      */
-    StoredCounts(@Nullable PolicyDatabase database, InstantSource clock) {
-        this.database = database;
+    StoredCounts(List<PolicyDatabase> databases, InstantSource clock) {
+        this.databases = List.copyOf(databases);
         this.clock = clock;
     }
 
     boolean areListed() {
-        return database != null;
+        return !databases.isEmpty();
     }
 
-    private PolicyDatabase tables() {
-        if (database == null) {
+    private List<PolicyDatabase> tables() {
+        if (databases.isEmpty()) {
             throw new IllegalStateException(SubjectAdmin.NOT_LISTED);
         }
-        return database;
+        return databases;
     }
 
     List<Penalty> penalties(int most) {
-        return tables().penalties().findEndingAfter(now(), most).stream()
+        long now = now();
+        return tables().stream()
+                .flatMap(tables -> tables.penalties().findEndingAfter(now, most).stream())
                 .map(PenaltyRow::penalty)
+                .sorted(Comparator.comparing(Penalty::until).reversed())
+                .limit(most)
                 .toList();
     }
 
     Map<String, Long> activePenalties() {
-        return database == null ? Map.of() : database.penalties().countEndingAfter(now());
+        long now = now();
+        Map<String, Long> all = new HashMap<>();
+        for (PolicyDatabase tables : databases) {
+            tables.penalties().countEndingAfter(now).forEach((limit, count) -> all.merge(limit, count, Long::sum));
+        }
+        return all;
     }
 
     List<String> subjects(String prefix, int most) {
-        return tables().states().findSubjects(prefix, most);
+        return tables().stream()
+                .flatMap(tables -> tables.states().findSubjects(prefix, most).stream())
+                .distinct()
+                .sorted()
+                .limit(most)
+                .toList();
     }
 
     List<StoredState> states(Subject subject, int most) {
-        return database == null ? List.of() : database.states().find(subject.text(), now(), most);
+        long now = now();
+        return databases.stream()
+                .flatMap(tables -> tables.states().find(subject.text(), now, most).stream())
+                .limit(most)
+                .toList();
     }
 
     private long now() {

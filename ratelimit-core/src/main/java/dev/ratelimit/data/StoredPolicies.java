@@ -99,15 +99,15 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     private volatile @Nullable PostgresNotifications notifications;
 
     public StoredPolicies(PolicyDatabase database, PolicyConfiguration configuration, Options options) {
-        this(database, database, configuration, options);
+        this(database, List.of(database), configuration, options);
     }
 
     /**
-     * @param counting the database of the store, with the penalties; {@code null} if the store has no tables
+     * @param counting the databases of the store, with the penalties; none if the store has no tables
      */
     public StoredPolicies(
             PolicyDatabase database,
-            @Nullable PolicyDatabase counting,
+            List<PolicyDatabase> counting,
             PolicyConfiguration configuration,
             Options options) {
         this(database, counting, configuration, options, true);
@@ -116,7 +116,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     /** Those of a database that is unavailable at startup, or has no tables yet. */
     public static StoredPolicies later(
             PolicyDatabase database,
-            @Nullable PolicyDatabase counting,
+            List<PolicyDatabase> counting,
             PolicyConfiguration configuration,
             Options options) {
         return new StoredPolicies(database, counting, configuration, options, false);
@@ -124,7 +124,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
 
     private StoredPolicies(
             PolicyDatabase database,
-            @Nullable PolicyDatabase counting,
+            List<PolicyDatabase> counting,
             PolicyConfiguration configuration,
             Options options,
             boolean atOnce) {

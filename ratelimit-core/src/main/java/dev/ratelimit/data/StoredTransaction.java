@@ -28,15 +28,15 @@ import org.jspecify.annotations.Nullable;
 final class StoredTransaction implements PolicyStorage.Transaction {
 
     private final PolicyDatabase database;
-    private final @Nullable PolicyDatabase counting;
+    private final List<PolicyDatabase> counting;
     private final InstantSource clock;
 
     /**
-     * @param counting the database with counts and penalties; {@code null} if they are in none
+     * @param counting the databases with counts and penalties; none if they are in no database
      */
-    StoredTransaction(PolicyDatabase database, @Nullable PolicyDatabase counting, InstantSource clock) {
+    StoredTransaction(PolicyDatabase database, List<PolicyDatabase> counting, InstantSource clock) {
         this.database = database;
-        this.counting = counting;
+        this.counting = List.copyOf(counting);
         this.clock = clock;
     }
 
@@ -101,7 +101,7 @@ final class StoredTransaction implements PolicyStorage.Transaction {
 
     @Override
     public boolean removeStates(List<PolicyStorage.StateName> states) {
-        if (counting != database) {
+        if (counting.size() != 1 || counting.get(0) != database) {
             return false;
         }
         database.states().delete(states);
@@ -110,9 +110,13 @@ final class StoredTransaction implements PolicyStorage.Transaction {
 
     @Override
     public boolean notePenalty(Subject subject, String limit, String metadata) {
-        if (counting == null) {
+        if (counting.isEmpty()) {
             throw new IllegalStateException(SubjectAdmin.NOT_LISTED);
         }
-        return counting.penalties().note(subject.text(), limit, metadata);
+        boolean noted = false;
+        for (PolicyDatabase tables : counting) {
+            noted |= tables.penalties().note(subject.text(), limit, metadata);
+        }
+        return noted;
     }
 }

@@ -74,8 +74,7 @@ public final class RateLimitPolicyAutoConfiguration {
         @DependsOnDatabaseInitialization
         @Nullable
         PolicyConnections rateLimitPolicyConnections(DatabaseChoice choice, LimitStore migrated, BeanFactory beans) {
-            StateDatabase counts =
-                    beans.containsBean(OnDatabase.OUR_STORE) ? choice.state().main() : null;
+            StateDatabase counts = beans.containsBean(OnDatabase.OUR_STORE) ? choice.state() : null;
             StateDatabase policies = choice.policies(counts);
             if (policies == null) {
                 log.info(
@@ -85,7 +84,7 @@ public final class RateLimitPolicyAutoConfiguration {
                         counts);
                 return null;
             }
-            if (policies != counts) {
+            if (counts == null || policies != counts.main()) {
                 log.info("Keeping limits and rules that are changed at run time in {}", policies);
             }
             return new PolicyConnections(policies, counts, isAvailable(migrated));

@@ -24,7 +24,7 @@ public final class PolicyConnections implements AutoCloseable {
     private final boolean available;
     private final StateDatabase policies;
     private final PolicyDatabase database;
-    private final @Nullable PolicyDatabase counting;
+    private final List<PolicyDatabase> counting;
 
     /**
      * @param policies the database of the limits and rules
@@ -33,11 +33,11 @@ public final class PolicyConnections implements AutoCloseable {
      */
     public PolicyConnections(StateDatabase policies, @Nullable StateDatabase counts, boolean available) {
         this.policies = policies;
-        boolean apart = policies != counts;
+        boolean apart = counts == null || policies != counts.main();
         this.available = apart || available;
         try {
             this.database = connect(policies, apart, this.available, "ratelimit-policies", 1, MOST);
-            this.counting = apart ? counting(counts, available) : database;
+            this.counting = counting(apart, counts, available);
         } catch (RuntimeException e) {
             close();
             throw e;
@@ -45,10 +45,16 @@ public final class PolicyConnections implements AutoCloseable {
     }
 
     /** Only SQLite and PostgreSQL have tables. */
-    private @Nullable PolicyDatabase counting(@Nullable StateDatabase counts, boolean countsAvailable) {
-        return counts instanceof StateDatabase.Sqlite || counts instanceof PostgresDatabase
-                ? connect(counts, false, countsAvailable, "ratelimit-penalties", 0, 1)
-                : null;
+    private List<PolicyDatabase> counting(boolean apart, @Nullable StateDatabase counts, boolean countsAvailable) {
+        List<PolicyDatabase> all = new ArrayList<>();
+        for (StateDatabase one : counts == null ? List.<StateDatabase>of() : counts.all()) {
+            if (!apart && one == policies) {
+                all.add(database);
+            } else if (one instanceof StateDatabase.Sqlite || one instanceof PostgresDatabase) {
+                all.add(connect(one, false, countsAvailable, "ratelimit-penalties", 0, 1));
+            }
+        }
+        return all;
     }
 
     private PolicyDatabase connect(StateDatabase to, boolean migrate, boolean now, String pool, int idle, int most) {
@@ -83,8 +89,8 @@ public final class PolicyConnections implements AutoCloseable {
         return available;
     }
 
-    /** The database with the penalties; {@code null} if the store has no tables. */
-    public @Nullable PolicyDatabase counting() {
+    /** The databases with the penalties; none if the store has no tables. */
+    public List<PolicyDatabase> counting() {
         return counting;
     }
 

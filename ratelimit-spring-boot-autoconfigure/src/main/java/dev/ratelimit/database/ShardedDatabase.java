@@ -54,6 +54,11 @@ final class ShardedDatabase implements StateDatabase {
         return shards.values().iterator().next();
     }
 
+    @Override
+    public List<PostgresDatabase> all() {
+        return List.copyOf(shards.values());
+    }
+
     /** For log lines. */
     @Override
     public String toString() {

@@ -7,6 +7,7 @@ import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.store.sqlite.SqliteLimitStore;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Where state is kept. */
@@ -27,6 +28,11 @@ public sealed interface StateDatabase
     /** The database beside which limits, rules and audit are kept: one of several, or this one. */
     default StateDatabase main() {
         return this;
+    }
+
+    /** Each of several databases, or this one. */
+    default List<? extends StateDatabase> all() {
+        return List.of(this);
     }
 
     /** Nowhere: it ends with the process. */

@@ -53,6 +53,7 @@ public final class StateRows {
                         """
                 SELECT user_id, resource, last_request_at FROM {table}
                 WHERE (user_id = :subject OR (user_id >= :first AND user_id <= :last)) AND expires_at > :now
+                    AND algorithm NOT LIKE 'moved:%'
                 ORDER BY user_id, resource LIMIT :most
                 """,
                         values,

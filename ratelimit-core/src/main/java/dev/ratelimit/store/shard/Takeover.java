@@ -88,10 +88,22 @@ final class Takeover {
         byShard.forEach((to, rows) -> {
             if (!forgotten && rows.stream().anyMatch(Takeover::saysAnything)) {
                 tables(to).arrive(rows);
+                forgetPenalties(from, rows, placement);
             }
         });
         if (placement.version == version) {
             arrived.addAll(keys);
+        }
+    }
+
+    /** Penalties are listed for operators: once they have arrived, they must not be listed twice. */
+    private void forgetPenalties(int from, List<Leaving> rows, Placement placement) {
+        List<StateKey> keys = rows.stream()
+                .filter(row -> !row.violations().isNone())
+                .map(Leaving::key)
+                .toList();
+        if (!keys.isEmpty()) {
+            tables(from).leave(keys, placement.version, true);
         }
     }
 

@@ -98,8 +98,8 @@ class ThreeServersTest {
 
             servers.get(KILLED).kill();
 
-            LimitStoreException failure = catchThrowableOfType(
-                    LimitStoreException.class, () -> one.decide(group(all, limit)));
+            LimitStoreException failure =
+                    catchThrowableOfType(LimitStoreException.class, () -> one.decide(group(all, limit)));
             assertThat(failure.parts()).isEqualTo(Set.of(KILLED));
             for (int i = 0; i < all.size(); i++) {
                 assertThat(failure.answers().get(i) != null)
@@ -150,7 +150,8 @@ class ThreeServersTest {
 
     private static Object userAndAddress(ShardedLimitStore store, Subject alive, Subject dead, Limit limit) {
         Operation both = new Operation(Kind.DECIDE, List.of(new Demand(alive, limit, 1), new Demand(dead, limit, 1)));
-        LimitStoreException failure = catchThrowableOfType(LimitStoreException.class, () -> store.decide(List.of(both)));
+        LimitStoreException failure =
+                catchThrowableOfType(LimitStoreException.class, () -> store.decide(List.of(both)));
         return failure.answers().get(0);
     }
 }
