@@ -112,7 +112,7 @@ final class GroupTurns {
         if (questions.isEmpty()) {
             return;
         }
-        calls.ask(questions, end, late -> {});
+        calls.ask(questions, end, joint::answeredLate);
         for (Member member : due) {
             for (int i = 0; i < member.questions.size(); i++) {
                 Question question = member.questions.get(i);

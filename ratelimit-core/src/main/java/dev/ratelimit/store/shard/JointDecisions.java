@@ -244,7 +244,7 @@ final class JointDecisions {
     }
 
     /** Nobody waits for it any more: a charge is given back, and a refund that was not made is made. */
-    private void answeredLate(Question question) {
+    void answeredLate(Question question) {
         if (question.isCharged()) {
             refunds.giveBackLater(question);
         } else if (question.isSurelyUndone() && isRefund(question)) {

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * One store over several. All state of a subject is in one of them: see {@link Rendezvous}.
  *
  * <ol>
- *   <li>A group on one shard goes to its store as it is.
+ *   <li>A group on one shard that answers in time goes to its store as it is.
  *   <li>Otherwise each shard gets its part of the group, and all are asked at once: see {@link GroupTurns}.
  *   <li>Requests over subjects on several shards are decided by {@link JointDecisions}.
  *   <li>If a shard fails, the answers of the others are kept.
@@ -80,7 +80,7 @@ public final class ShardedLimitStore implements LimitStore {
         Placement placement = watch.placement();
         GroupOutcome outcome = new GroupOutcome(group);
         int only = placement.isMoving() ? SEVERAL : onlyShard(group, placement);
-        if (only >= 0) {
+        if (only >= 0 && shards.get(only).store().answersInTime()) {
             try {
                 return decideOnOne(group, only);
             } catch (MovedKeysException e) {
@@ -170,11 +170,10 @@ public final class ShardedLimitStore implements LimitStore {
         });
     }
 
-    /** While all of them do, and no state moves: the caller's thread asks one of them itself. */
+    /** While no state moves: a shard that does not answer in time is asked on another thread. */
     @Override
     public boolean answersInTime() {
-        return !watch.placement().isMoving()
-                && shards.stream().allMatch(shard -> shard.store().answersInTime());
+        return !watch.placement().isMoving();
     }
 
     @Override

@@ -9,8 +9,15 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.ratelimit.Decision;
+import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.Limit;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.Limits;
+import dev.ratelimit.Outcome;
 import dev.ratelimit.Subject;
+import dev.ratelimit.engine.Grouping;
+import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStoreException;
@@ -121,6 +128,45 @@ class ThreeServersTest {
                     .untilAsserted(() -> dead.forEach(
                             user -> assertThat(charged(one, user, limit)).isEqualTo(1)));
             assertThat(isAllowed(two, dead.get(0), limit)).isTrue();
+        }
+    }
+
+    /** Through the limiter, each shard has its own queue and breaker. */
+    @Test
+    void limiterDecidesSubjectsOfOtherServersAsBefore() throws Exception {
+        Limit limit = atMost("calls", 1_000);
+        try (ShardedLimitStore store = open();
+                StoreRateLimiter limiter = StoreRateLimiter.builder(store, Limits.of(limit))
+                        .grouping(Grouping.DEFAULT.withDeadline(DEADLINE))
+                        .build()) {
+            List<Subject> all = users(30);
+            all.forEach(
+                    user -> assertThat(limiter.decide(user, "calls").outcome()).isEqualTo(Outcome.ALLOWED));
+            servers.get(KILLED).kill();
+
+            AtomicInteger undecided = new AtomicInteger();
+            List<CompletableFuture<Void>> threads = new ArrayList<>();
+            for (int t = 0; t < 6; t++) {
+                threads.add(CompletableFuture.runAsync(() -> {
+                    for (int i = 0; i < 10; i++) {
+                        for (Subject user : all) {
+                            Decision decision =
+                                    limiter.decide(LimitRequest.of(user, limit).onFailure(FailurePolicy.CLOSED));
+                            boolean dead = store.part(StateKey.of(user, limit.name())) == KILLED;
+                            assertThat(decision.outcome().isDecided())
+                                    .as("decided %s", user)
+                                    .isEqualTo(!dead);
+                            undecided.addAndGet(dead ? 1 : 0);
+                        }
+                    }
+                }));
+            }
+            threads.forEach(CompletableFuture::join);
+
+            assertThat(undecided).hasPositiveValue();
+            all.stream()
+                    .filter(user -> store.part(StateKey.of(user, limit.name())) != KILLED)
+                    .forEach(user -> assertThat(charged(store, user, limit)).isEqualTo(61));
         }
     }
 
