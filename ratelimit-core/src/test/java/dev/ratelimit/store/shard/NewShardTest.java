@@ -128,6 +128,22 @@ class NewShardTest {
     }
 
     @Test
+    void instanceThatSwapsCannotChargeMovedSubjectsEither() {
+        useUp();
+        try (ShardedLimitStore old = shards.openSwapping(ASLEEP, "a", "b");
+                ShardedLimitStore longer = shards.openSwapping(ASLEEP, "a", "b", "c")) {
+            for (Subject user : USERS) {
+                assertThat(isAllowed(longer, user, LIMIT)).isFalse();
+            }
+            for (Subject user : movingToC()) {
+                assertThatThrownBy(() -> old.decide(operation(Kind.DECIDE, user, LIMIT)))
+                        .isInstanceOf(LimitStoreException.class)
+                        .hasMessageContaining("has moved to a shard that this instance does not know");
+            }
+        }
+    }
+
+    @Test
     void instanceThatKnowsTheNewShardFollowsAtOnce() {
         try (ShardedLimitStore first = shards.open(ASLEEP, "a", "b", "c")) {
             assertThat(isAllowed(first, USERS.get(0), LIMIT)).isTrue();

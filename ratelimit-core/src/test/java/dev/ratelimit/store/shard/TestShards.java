@@ -12,6 +12,7 @@ import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
 import dev.ratelimit.store.postgresql.PostgresShardTables;
+import dev.ratelimit.store.postgresql.swap.PostgresSwapStore;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -62,6 +63,16 @@ final class TestShards {
         List<Shard> shards = new ArrayList<>();
         for (String name : names) {
             shards.add(new Shard(name, store(name), tables(name)));
+        }
+        return new ShardedLimitStore(shards, LONG, timing);
+    }
+
+    /** Decides by swaps instead of locks. */
+    ShardedLimitStore openSwapping(ShardWatch.Timing timing, String... names) {
+        List<Shard> shards = new ArrayList<>();
+        for (String name : names) {
+            shards.add(new Shard(
+                    name, new PostgresSwapStore(DATABASE, schema(name)).withDeadline(LONG), tables(name)));
         }
         return new ShardedLimitStore(shards, LONG, timing);
     }
