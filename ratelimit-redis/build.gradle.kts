@@ -16,5 +16,6 @@ dependencies {
     testImplementation("com.github.codemonstur:embedded-redis:1.4.4")
     testImplementation("org.postgresql:postgresql")
     testImplementation("org.springframework.boot:spring-boot-starter-test")
+    testImplementation("org.springframework.boot:spring-boot-starter-actuator")
     testImplementation("org.springframework.boot:spring-boot-starter-webmvc")
 }

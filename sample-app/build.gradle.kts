@@ -9,6 +9,7 @@ application {
 dependencies {
     implementation(project(":ratelimit-spring-boot-starter"))
     implementation(project(":ratelimit-dashboard"))
+    implementation(project(":ratelimit-redis"))
     implementation("org.springframework.boot:spring-boot-starter-webmvc")
     implementation("org.springframework.boot:spring-boot-starter-security")
     implementation("org.springframework.boot:spring-boot-starter-actuator")
@@ -20,4 +21,5 @@ dependencies {
     testImplementation("org.seleniumhq.selenium:selenium-support")
     testImplementation(project(":ratelimit-test"))
     testImplementation(project(":ratelimit-test-postgres"))
+    testImplementation("com.github.codemonstur:embedded-redis:1.4.4")
 }

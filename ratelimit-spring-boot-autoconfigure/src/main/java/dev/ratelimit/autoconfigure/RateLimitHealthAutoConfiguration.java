@@ -3,6 +3,7 @@ package dev.ratelimit.autoconfigure;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.health.RateLimitHealthIndicator;
 import dev.ratelimit.upkeep.Upkeep;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -22,7 +23,8 @@ public final class RateLimitHealthAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean(name = "ratelimitHealthIndicator")
     @ConditionalOnBean(StoreRateLimiter.class)
-    HealthIndicator ratelimitHealthIndicator(StoreRateLimiter limiter, ObjectProvider<Upkeep> upkeep) {
-        return new RateLimitHealthIndicator(limiter::probe, upkeep::getIfAvailable);
+    HealthIndicator ratelimitHealthIndicator(
+            StoreRateLimiter limiter, ObjectProvider<Upkeep> upkeep, BeanFactory beans) {
+        return new RateLimitHealthIndicator(StoreName.of(beans), limiter::probe, upkeep::getIfAvailable);
     }
 }

@@ -7,7 +7,6 @@ import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.audit.report.Reports;
 import dev.ratelimit.audit.retention.Retention;
 import dev.ratelimit.connection.PoolStatus;
-import dev.ratelimit.database.DatabaseChoice;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.gate.Gate;
 import dev.ratelimit.monitor.Warnings;
@@ -82,13 +81,10 @@ public final class RateLimitOperationsAutoConfiguration {
             ObjectProvider<StoreRateLimiter> limiters,
             ObjectProvider<Upkeep> upkeeps,
             ObjectProvider<Warnings> warnings,
-            ObjectProvider<DatabaseChoice> choices,
             ObjectProvider<LimitStore> stores,
             BeanFactory beans) {
-        // A store of the application may come without a database that could be described.
-        DatabaseChoice choice = beans.containsBean("rateLimitStore") ? choices.getIfAvailable() : null;
         return new ThisInstance(
-                choice == null ? "a store of the application" : choice.state().toString(),
+                StoreName.of(beans),
                 limiters.getIfAvailable(),
                 () -> pool(stores.getIfAvailable()),
                 upkeeps.getIfAvailable(),

@@ -21,14 +21,17 @@ public final class RateLimitHealthIndicator implements HealthIndicator {
     public static final Status DEGRADED =
             new Status("DEGRADED", "The rate limit store is unavailable; on-failure decides requests");
 
+    private final String place;
     private final Supplier<EngineStatus> engine;
     private final Supplier<@Nullable Upkeep> upkeep;
 
     /**
+     * @param place names the store
      * @param engine asks the store, within its deadline, and returns the state after it
      * @param upkeep {@code null} if there is none
      */
-    public RateLimitHealthIndicator(Supplier<EngineStatus> engine, Supplier<@Nullable Upkeep> upkeep) {
+    public RateLimitHealthIndicator(String place, Supplier<EngineStatus> engine, Supplier<@Nullable Upkeep> upkeep) {
+        this.place = place;
         this.engine = engine;
         this.upkeep = upkeep;
     }
@@ -39,6 +42,7 @@ public final class RateLimitHealthIndicator implements HealthIndicator {
         EngineStatus.Store store = status.store();
         Health.Builder health = store.available() ? Health.up() : Health.status(DEGRADED);
         health.withDetail("store", store.available() ? "available" : "unavailable")
+                .withDetail("place", place)
                 .withDetail("circuit", written(store.circuit()))
                 .withDetail(
                         "waiting",

@@ -44,6 +44,7 @@ class HealthTest {
             assertThat(health.body())
                     .contains("\"status\":\"UP\"")
                     .contains("\"store\":\"available\"")
+                    .contains("\"place\":\"a store of the application\"")
                     .contains("\"circuit\":\"closed\"")
                     .contains("\"waiting\":\"0 of 10000\"")
                     .contains("\"lastUpkeep\":\"none since the start\"");

@@ -29,7 +29,7 @@ class PartsInHealthAndMetersTest {
 
     @Test
     void healthTellsHowManyPartsAreOpen() {
-        Health health = new RateLimitHealthIndicator(() -> TWO_OF_THREE_FAILED, () -> null).health();
+        Health health = new RateLimitHealthIndicator("Redis", () -> TWO_OF_THREE_FAILED, () -> null).health();
 
         assertThat(health.getStatus()).isEqualTo(RateLimitHealthIndicator.DEGRADED);
         assertThat(health.getDetails())
@@ -43,7 +43,7 @@ class PartsInHealthAndMetersTest {
     void healthOfAStoreWithoutPartsDoesNotMentionThem() {
         EngineStatus whole = status(new Store(true, Circuit.CLOSED, null, Duration.ZERO, 1, 0));
 
-        assertThat(new RateLimitHealthIndicator(() -> whole, () -> null)
+        assertThat(new RateLimitHealthIndicator("Redis", () -> whole, () -> null)
                         .health()
                         .getDetails())
                 .containsEntry("store", "available")

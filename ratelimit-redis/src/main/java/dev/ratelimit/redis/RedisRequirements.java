@@ -1,0 +1,272 @@
+package dev.ratelimit.redis;
+
+import dev.ratelimit.store.redis.Acknowledge;
+import dev.ratelimit.store.redis.RedisOptions;
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.SlotHash;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.cluster.api.sync.RedisClusterCommands;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Checks at startup that every master can keep rate limits:
+ *
+ * <ol>
+ *   <li>It is reachable with the credentials of the application.
+ *   <li>It is Redis 6.2 or later, evicts nothing, and is a node of a cluster only if the application says so.
+ *   <li>A script runs, with the commands and keys of the store.
+ * </ol>
+ */
+final class RedisRequirements {
+
+    private static final Logger log = LoggerFactory.getLogger(RedisRequirements.class);
+
+    /** Does what the store does, and leaves nothing. */
+    private static final String PROBE = """
+            local time = redis.call('TIME')
+            redis.call('SET', KEYS[1], ARGV[1], 'PXAT', (time[1] + 1) * 1000)
+            local read = redis.call('GETRANGE', KEYS[1], 0, 0) .. redis.call('GET', KEYS[1])
+            redis.call('DEL', KEYS[1])
+            return read""";
+
+    private static final int MAJOR = 6;
+    private static final int MINOR = 2;
+
+    private final String where;
+    private final String prefix;
+    private final boolean needsReplica;
+
+    /**
+     * @param where names the servers
+     */
+    RedisRequirements(String where, RedisOptions options) {
+        this.where = where;
+        this.prefix = options.keyPrefix();
+        this.needsReplica = options.acknowledge() == Acknowledge.REPLICA;
+    }
+
+    void check(AbstractRedisClient client) {
+        try {
+            if (client instanceof RedisClusterClient cluster) {
+                checkCluster(cluster);
+            } else {
+                try (StatefulRedisConnection<String, String> connection = ((RedisClient) client).connect()) {
+                    checkServer(connection.sync(), where, false, slot -> true);
+                }
+            }
+        } catch (RedisException e) {
+            throw failure(where, e);
+        }
+    }
+
+    private void checkCluster(RedisClusterClient client) {
+        try (StatefulRedisClusterConnection<String, String> connection = client.connect()) {
+            for (RedisClusterNode node : connection.getPartitions()) {
+                if (node.getSlots().isEmpty()) {
+                    continue; // a replica, or a master without any key
+                }
+                RedisURI uri = node.getUri();
+                String server = "Redis at " + uri.getHost() + ":" + uri.getPort();
+                try {
+                    checkServer(connection.getConnection(node.getNodeId()).sync(), server, true, node::hasSlot);
+                } catch (RedisException e) {
+                    throw failure(server, e);
+                }
+            }
+        }
+    }
+
+    private void checkServer(
+            RedisClusterCommands<String, String> commands,
+            String server,
+            boolean asCluster,
+            Predicate<Integer> hasSlot) {
+        Map<String, String> info = info(commands, server);
+        if (info != null) {
+            requireVersion(info.get("redis_version"), server);
+            requireNoEviction(info.get("maxmemory_policy"), server);
+            if ("1".equals(info.get("cluster_enabled")) && !asCluster) {
+                throw withoutCluster(server);
+            }
+            if (needsReplica && "0".equals(info.get("connected_slaves"))) {
+                log.warn(
+                        "{} has no replica: decisions fail until it has one, since ratelimit.store.redis.acknowledge is replica",
+                        server);
+            }
+        }
+        probe(commands, server, hasSlot);
+    }
+
+    /** The lines of INFO; {@code null} if this user may not ask. */
+    private static @Nullable Map<String, String> info(RedisClusterCommands<String, String> commands, String server) {
+        String text;
+        try {
+            text = commands.info();
+        } catch (RedisCommandExecutionException e) {
+            if (!is(e, "NOPERM")) {
+                throw e;
+            }
+            log.warn(
+                    "Could not check whether {} evicts keys, since this user may not run INFO; make sure that maxmemory-policy"
+                            + " is noeviction, or allow +info",
+                    server);
+            return null;
+        }
+        Map<String, String> info = new LinkedHashMap<>();
+        text.lines().forEach(line -> {
+            int colon = line.indexOf(':');
+            if (colon > 0) {
+                info.put(line.substring(0, colon), line.substring(colon + 1).strip());
+            }
+        });
+        return info;
+    }
+
+    private static void requireVersion(@Nullable String version, String server) {
+        String[] parts = version == null ? new String[0] : version.split("\\.", 3);
+        try {
+            int major = Integer.parseInt(parts[0]);
+            if (major > MAJOR || (major == MAJOR && Integer.parseInt(parts[1]) >= MINOR)) {
+                return;
+            }
+        } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
+            log.warn("{} has the version '{}', which cannot be compared with 6.2", server, version);
+            return;
+        }
+        throw new RedisRefusedException(
+                server + " has the version " + version + ", but rate limits need 6.2 or later",
+                "Upgrade Redis to 6.2 or later, or set ratelimit.store.type to postgresql or sqlite.");
+    }
+
+    private static void requireNoEviction(@Nullable String policy, String server) {
+        if (policy != null && !policy.equals("noeviction")) {
+            throw new RedisRefusedException(
+                    server + " has the maxmemory-policy " + policy
+                            + ", which deletes counts while they are needed: each deleted count is a fresh limit",
+                    "Run CONFIG SET maxmemory-policy noeviction, and write maxmemory-policy noeviction in redis.conf or in the"
+                            + " settings of your provider. If that Redis is a cache, give rate limits another one.");
+        }
+    }
+
+    private void probe(RedisClusterCommands<String, String> commands, String server, Predicate<Integer> hasSlot) {
+        String[] keys = {key(hasSlot)};
+        Object first = commands.eval(PROBE, ScriptOutputType.VALUE, keys, "1");
+        Object again = commands.evalsha(commands.digest(PROBE), ScriptOutputType.VALUE, keys, "1");
+        if (!"11".equals(first) || !"11".equals(again)) {
+            throw new RedisRefusedException(
+                    server + " answered a script with '" + first + "' and '" + again + "' instead of '11'",
+                    "Make sure that no proxy answers instead of Redis.");
+        }
+    }
+
+    /** One that this server holds. */
+    private String key(Predicate<Integer> hasSlot) {
+        for (int i = 0; ; i++) {
+            String key = prefix + "{startup-" + i + "}:check";
+            if (hasSlot.test(SlotHash.getSlot(key))) {
+                return key;
+            }
+        }
+    }
+
+    private RuntimeException failure(String server, RedisException failure) {
+        RedisCommandExecutionException answer = answerIn(failure);
+        if (answer != null) {
+            return answered(server, answer);
+        }
+        return new RedisUnavailableException(
+                server + " is unreachable: " + rootMessage(failure),
+                "Start Redis, or correct the address under spring.data.redis: host and port, url, sentinel.nodes or"
+                        + " cluster.nodes.",
+                failure);
+    }
+
+    /** The answer of a server; the client suppresses those that it got from the nodes of a cluster. */
+    private static @Nullable RedisCommandExecutionException answerIn(@Nullable Throwable failure) {
+        if (failure == null || failure instanceof RedisCommandExecutionException) {
+            return (RedisCommandExecutionException) failure;
+        }
+        RedisCommandExecutionException answer = answerIn(failure.getCause());
+        for (int i = 0; answer == null && i < failure.getSuppressed().length; i++) {
+            answer = answerIn(failure.getSuppressed()[i]);
+        }
+        return answer;
+    }
+
+    /** The server answered with an error. */
+    private RuntimeException answered(String server, RedisCommandExecutionException answer) {
+        String text = String.valueOf(answer.getMessage());
+        if (is(answer, "WRONGPASS") || is(answer, "NOAUTH") || text.contains("invalid password")) {
+            return new RedisRefusedException(
+                    server + " refuses the user or the password: " + text,
+                    "Correct spring.data.redis.username and spring.data.redis.password.");
+        }
+        if (is(answer, "NOPERM") || text.contains("The user executing the script can't")) {
+            return new RedisRefusedException(
+                    server + " refuses a command or a key that rate limits need: " + text,
+                    "Let an administrator allow them: ACL SETUSER <user> ~" + prefix
+                            + "* +eval +evalsha +time +get +getrange +set +del +wait +info.");
+        }
+        if (is(answer, "MOVED") || is(answer, "CROSSSLOT")) {
+            return withoutCluster(server);
+        }
+        if (is(answer, "LOADING")
+                || is(answer, "READONLY")
+                || is(answer, "CLUSTERDOWN")
+                || is(answer, "MASTERDOWN")
+                || is(answer, "BUSY")
+                || is(answer, "OOM")
+                || is(answer, "NOREPLICAS")
+                || is(answer, "MISCONF")) {
+            return new RedisUnavailableException(
+                    server + " answers, but takes no counts now: " + text,
+                    "Wait until it is a master that takes writes, or correct the address under spring.data.redis.",
+                    answer);
+        }
+        if (text.contains("cluster support disabled")) {
+            return new RedisRefusedException(
+                    server + " is not a node of a cluster, but spring.data.redis.cluster.nodes is set",
+                    "Write spring.data.redis.host and spring.data.redis.port instead of spring.data.redis.cluster.nodes.");
+        }
+        return new RedisRefusedException(
+                server + " cannot run the script that decides: " + text,
+                "Rate limits need Lua scripts: EVAL and EVALSHA, not renamed and not disabled. Use a Redis that"
+                        + " has them, or set ratelimit.store.type to postgresql or sqlite.");
+    }
+
+    private static RedisRefusedException withoutCluster(String server) {
+        String address = server.substring(server.lastIndexOf(' ') + 1);
+        return new RedisRefusedException(
+                server + " is a node of a cluster, but is addressed as a single server",
+                "Write spring.data.redis.cluster.nodes: " + address
+                        + " instead of spring.data.redis.host or spring.data.redis.url.");
+    }
+
+    private static boolean is(RedisCommandExecutionException answer, String error) {
+        return String.valueOf(answer.getMessage()).startsWith(error);
+    }
+
+    private static String rootMessage(Throwable failure) {
+        Throwable root = failure;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        String message = root.getMessage();
+        return message == null
+                ? root.getClass().getSimpleName()
+                : message.lines().findFirst().orElse("");
+    }
+}
