@@ -56,6 +56,7 @@ subprojects {
         exclude("dev/ratelimit/store/postgresql/admission/**")
         exclude("dev/ratelimit/store/postgresql/transaction/**")
         exclude("dev/ratelimit/store/swap/**")
+        exclude("dev/ratelimit/store/move/**")
         exclude("dev/ratelimit/engine/queue/**")
         exclude("dev/ratelimit/engine/local/**")
         exclude("dev/ratelimit/engine/lease/**")

@@ -56,6 +56,7 @@ class ArchitectureTest {
     private static final String ROOT = "dev.ratelimit";
     private static final String ALGORITHM = "dev.ratelimit.algorithm";
     private static final String STORE = "dev.ratelimit.store";
+    private static final String MOVE = "dev.ratelimit.store.move";
     private static final String JDBC = "dev.ratelimit.store.jdbc";
     private static final String SQLITE = "dev.ratelimit.store.sqlite";
     private static final String POSTGRESQL = "dev.ratelimit.store.postgresql";
@@ -93,6 +94,7 @@ class ArchitectureTest {
             Map.entry(ALGORITHM, List.of(SETTING, ROOT)),
             Map.entry(STORE, List.of(ROOT, ALGORITHM)),
             Map.entry(SHARD, List.of(ROOT, ALGORITHM, STORE, LOGGING)),
+            Map.entry(MOVE, List.of(ROOT, ALGORITHM, STORE, LOGGING)),
             Map.entry(JDBC, List.of(ROOT, ALGORITHM, STORE)),
             Map.entry(SQLITE, List.of(ROOT, ALGORITHM, STORE, JDBC, LOGGING, "org.sqlite")),
             Map.entry(ADMISSION, List.of(ROOT, ALGORITHM)),

@@ -68,6 +68,7 @@ public final class GroupArithmetic {
                     case PEEK -> peek(demands);
                     case SETTLE -> settle(demands);
                     case RESET -> reset(demands);
+                    case VIOLATE -> violate(demands);
                 });
     }
 
@@ -105,7 +106,11 @@ public final class GroupArithmetic {
         if (allowed) {
             return written(demand, check, check.charged());
         }
-        if (blocked || check.allowed() || demand.limit().penalties().isEmpty()) {
+        return blocked || check.allowed() ? left(demand, check) : violated(demand, check);
+    }
+
+    private Verdict violated(Demand demand, Check check) {
+        if (demand.limit().penalties().isEmpty()) {
             return left(demand, check);
         }
         Violations violations = check.violation(rows.violations(demand.key()));
@@ -150,6 +155,22 @@ public final class GroupArithmetic {
     private List<Verdict> reset(List<Demand> demands) {
         demands.forEach(demand -> rows.remove(demand.key()));
         return peek(demands);
+    }
+
+    private List<Verdict> violate(List<Demand> demands) {
+        List<Check> checks = new ArrayList<>(demands.size());
+        boolean blocked = false;
+        for (Demand demand : demands) {
+            Check check = check(demand);
+            checks.add(check);
+            blocked |= check.blocked();
+        }
+        List<Verdict> verdicts = new ArrayList<>(checks.size());
+        for (int i = 0; i < checks.size(); i++) {
+            Demand demand = demands.get(i);
+            verdicts.add(blocked ? left(demand, checks.get(i)) : violated(demand, checks.get(i)));
+        }
+        return verdicts;
     }
 
     private Check check(Demand demand) {

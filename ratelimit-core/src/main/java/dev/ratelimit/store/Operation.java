@@ -26,7 +26,9 @@ public record Operation(Kind kind, List<Demand> demands) {
         /** Change earlier charges to another cost. */
         SETTLE,
         /** Forget counts, violations and penalties. */
-        RESET
+        RESET,
+        /** Count a violation on each limit with penalties, unless a subject is under one. Charge nothing. */
+        VIOLATE
     }
 
     /**

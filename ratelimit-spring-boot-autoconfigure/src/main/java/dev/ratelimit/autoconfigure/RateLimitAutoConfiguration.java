@@ -17,6 +17,7 @@ import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.LiveLimits;
 import dev.ratelimit.policy.Policies;
+import dev.ratelimit.setting.Durations;
 import dev.ratelimit.setting.InvalidPropertyException;
 import dev.ratelimit.startup.LoginCheck;
 import dev.ratelimit.startup.ProbableMistakes;
@@ -98,22 +99,31 @@ public final class RateLimitAutoConfiguration {
         StateDatabase database = choice.state();
         Duration deadline = properties.store().deadline();
         InstantSource clock = clocks.getIfAvailable();
+        StateDatabase previous = choice.previous();
+        if (previous != null) {
+            log.info(
+                    "Counting in {}, too, while rate limits move from it to {}; once every instance has done so for {}, remove"
+                            + " ratelimit.store.previous",
+                    previous,
+                    database,
+                    Durations.text(CountLifetime.longest(LimitBook.of(ConfiguredPolicy.limits(properties)))));
+        }
         if (database instanceof StateDatabase.Memory) {
             if (properties.enabled()) {
                 log.info("Keeping rate limits in memory; a restart loses them, and instances do not share them");
             } else {
                 log.warn("Rate limiting is off (ratelimit.enabled=false): every request passes");
             }
-            return database.open(deadline, clock);
+            return choice.open(deadline, clock);
         }
         if (!properties.store().required()) {
             return AwaitedLimitStore.open(
                     database.toString(),
-                    () -> database.open(deadline, clock),
+                    () -> choice.open(deadline, clock),
                     database.groupsAtOnce(),
                     AwaitedLimitStore.LONGEST_AT_START);
         }
-        LimitStore opened = database.open(deadline, clock);
+        LimitStore opened = choice.open(deadline, clock);
         log.info("Keeping rate limits in {}", database);
         return opened;
     }

@@ -1,6 +1,7 @@
 package dev.ratelimit.connection;
 
 import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.move.MovingLimitStore;
 import dev.ratelimit.store.shard.ShardedLimitStore;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +27,9 @@ public record PoolStatus(int active, int idle, int waiting, int capacity) {
                     .filter(Objects::nonNull)
                     .reduce(PoolStatus::and)
                     .orElse(null);
+        }
+        if (store instanceof MovingLimitStore moving) {
+            return of(moving.current());
         }
         return store instanceof PooledLimitStore pooled ? pooled.poolStatus() : null;
     }

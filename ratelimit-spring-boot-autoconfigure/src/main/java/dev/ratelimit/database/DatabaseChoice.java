@@ -7,11 +7,16 @@ import dev.ratelimit.connection.UnusableDataSourceException;
 import dev.ratelimit.database.StoreProperties.Postgresql;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.setting.InvalidPropertyException;
+import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
+import dev.ratelimit.store.move.MovingLimitStore;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
@@ -39,6 +44,7 @@ public final class DatabaseChoice {
     private final Supplier<@Nullable CountsDatabase> contributed;
     private final Environment environment;
     private @Nullable StateDatabase state;
+    private @Nullable StateDatabase previous;
     private @Nullable PostgresDatabase besideCounts;
 
     /**
@@ -75,11 +81,62 @@ public final class DatabaseChoice {
                 case MEMORY -> new StateDatabase.Memory();
                 case SQLITE -> sqlite();
                 case POSTGRESQL -> isSharded() ? shards() : postgres();
-                case REDIS -> redis();
+                case REDIS -> redis("ratelimit.store.type");
                 case AUTO -> isSharded() ? shards() : auto();
             };
         }
         return state;
+    }
+
+    /**
+     * The database to move from, in which requests count beside {@link #state()}.
+     *
+     * @return {@code null} if there is none
+     */
+    public synchronized @Nullable StateDatabase previous() {
+        StoreProperties.Type type = store.previous().type();
+        if (type == null || !enabled) {
+            return null;
+        }
+        if (previous == null) {
+            StateDatabase now = state();
+            StateDatabase before = switch (type) {
+                case SQLITE -> sqlite();
+                case POSTGRESQL -> isSharded() ? shards() : postgres();
+                case REDIS -> redis("ratelimit.store.previous.type");
+                case MEMORY -> throw invalidPrevious(type, "counts in memory end with the process");
+                case AUTO -> throw invalidPrevious(type, "name the store that held the counts so far");
+            };
+            if (now.getClass() == before.getClass()) {
+                throw invalidPrevious(type, "counts are in " + now + " already");
+            }
+            previous = before;
+        }
+        return previous;
+    }
+
+    private static InvalidPropertyException invalidPrevious(StoreProperties.Type type, String reason) {
+        return new InvalidPropertyException(
+                "ratelimit.store.previous.type",
+                type.name().toLowerCase(Locale.ROOT),
+                "write sqlite, postgresql or redis, but not the type that is in use now; or leave this out: " + reason);
+    }
+
+    /**
+     * Opens the store of counts: in the database to move from, too, if there is one.
+     *
+     * @param deadline the longest time that a request waits for a decision
+     * @param clock the clock, or {@code null} for that of the store
+     */
+    public LimitStore open(Duration deadline, @Nullable InstantSource clock) {
+        LimitStore current = state().open(deadline, clock);
+        try {
+            StateDatabase before = previous();
+            return before == null ? current : new MovingLimitStore(before.open(deadline, clock), current);
+        } catch (RuntimeException e) {
+            current.close();
+            throw e;
+        }
     }
 
     /**
@@ -120,11 +177,11 @@ public final class DatabaseChoice {
         return besideCounts;
     }
 
-    private CountsDatabase redis() {
+    private CountsDatabase redis(String property) {
         CountsDatabase found = contributed.get();
         if (found == null) {
             throw new InvalidPropertyException(
-                    "ratelimit.store.type",
+                    property,
                     "redis",
                     "add the dependency dev.ratelimit:ratelimit-redis, or write sqlite, postgresql or memory");
         }

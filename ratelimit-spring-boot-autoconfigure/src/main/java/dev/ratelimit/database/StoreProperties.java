@@ -17,6 +17,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param sqlite the SQLite file
  * @param postgresql the PostgreSQL database
  * @param redis the keys in Redis, with the module ratelimit-redis
+ * @param previous the store to move from, in which requests count, too
  */
 public record StoreProperties(
         @DefaultValue("auto") Type type,
@@ -25,7 +26,8 @@ public record StoreProperties(
         @DefaultValue("100ms") Duration deadline,
         @DefaultValue Sqlite sqlite,
         @DefaultValue Postgresql postgresql,
-        @DefaultValue Redis redis) {
+        @DefaultValue Redis redis,
+        @DefaultValue Previous previous) {
 
     /** The kinds of stores. */
     public enum Type {
@@ -110,6 +112,13 @@ public record StoreProperties(
     public record Redis(
             @DefaultValue("rl:") String keyPrefix,
             @DefaultValue("master") Acknowledge acknowledge) {}
+
+    /**
+     * The store to move from. Its address is that of its type.
+     *
+     * @param type the kind of store; without one, there is none
+     */
+    public record Previous(@Nullable Type type) {}
 
     /** Which servers must have a decision before it is answered. */
     public enum Acknowledge {

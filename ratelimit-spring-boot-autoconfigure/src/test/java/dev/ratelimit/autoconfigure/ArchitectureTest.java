@@ -100,7 +100,7 @@ class ArchitectureTest {
                             "dev.ratelimit.upkeep")),
             Map.entry(
                     "dev.ratelimit.connection",
-                    List.of("dev.ratelimit.store", "dev.ratelimit.store.shard", "dev.ratelimit.store.jdbc")),
+                    List.of("dev.ratelimit.store", "dev.ratelimit.store.shard", "dev.ratelimit.store.jdbc", "dev.ratelimit.store.move")),
             Map.entry(
                     "dev.ratelimit.database",
                     List.of(
@@ -108,6 +108,7 @@ class ArchitectureTest {
                             "dev.ratelimit.store",
                             "dev.ratelimit.store.shard",
                             "dev.ratelimit.store.jdbc",
+                            "dev.ratelimit.store.move",
                             "dev.ratelimit.store.sqlite",
                             "dev.ratelimit.store.postgresql",
                             "dev.ratelimit.store.postgresql.swap",

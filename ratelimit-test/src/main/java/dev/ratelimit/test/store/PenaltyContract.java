@@ -11,6 +11,7 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.store.Operation;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -112,5 +113,23 @@ abstract class PenaltyContract extends ReservationContract {
         assertThat(violation.retryAfter()).isEqualTo(ofHours(1));
         clock.advance(ofMinutes(30));
         assertThat(limiter.decide(ALICE, limit).outcome()).isEqualTo(Outcome.THROTTLED);
+    }
+
+    /** A store that counts together with another one has to count what only the other one has seen. */
+    @Test
+    void violationIsCountedWithoutAChargeEvenWhereThereIsRoom() {
+        Limit limit = Limit.named("elsewhere")
+                .algorithm(new FixedWindow(5, ofSeconds(10)))
+                .penalty(2, ofMinutes(5))
+                .build();
+        Operation violation = new Operation(Operation.Kind.VIOLATE, List.of(new Operation.Demand(ALICE, limit, 1)));
+
+        assertThat(store.decide(violation).first().penaltyUntil()).isZero();
+        assertThat(limiter.decide(ALICE, limit).remaining()).isEqualTo(4);
+        assertThat(store.decide(violation).first().penaltyUntil()).isPositive();
+        assertThat(limiter.decide(ALICE, limit).outcome()).isEqualTo(Outcome.BLOCKED);
+        store.decide(violation); // under a penalty, nothing is counted
+        clock.advance(ofMinutes(5));
+        assertThat(limiter.decide(ALICE, limit).allowed()).isTrue();
     }
 }

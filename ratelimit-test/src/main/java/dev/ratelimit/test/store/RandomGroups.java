@@ -159,8 +159,7 @@ public final class RandomGroups {
         if (dice < 12 && !charges.isEmpty()) {
             return settlement();
         }
-        Operation.Kind kind =
-                dice < 24 ? Operation.Kind.PEEK : dice < 26 ? Operation.Kind.RESET : Operation.Kind.DECIDE;
+        Operation.Kind kind = kind(dice);
         List<Demand> list = new ArrayList<>();
         int size = random.nextInt(3) > 0 ? 1 : 1 + random.nextInt(4);
         int first = random.nextInt(LIMITS);
@@ -171,6 +170,13 @@ public final class RandomGroups {
             list.add(counted(new Demand(subject, limit, limits.cost(limit))));
         }
         return new Operation(kind, list);
+    }
+
+    private static Operation.Kind kind(int dice) {
+        if (dice < 24) {
+            return Operation.Kind.PEEK;
+        }
+        return dice < 26 ? Operation.Kind.RESET : dice < 28 ? Operation.Kind.VIOLATE : Operation.Kind.DECIDE;
     }
 
     /** Changes an earlier charge, perhaps one of a limit that was defined differently then. */
