@@ -158,17 +158,10 @@ public final class GroupArithmetic {
     }
 
     private List<Verdict> violate(List<Demand> demands) {
-        List<Check> checks = new ArrayList<>(demands.size());
-        boolean blocked = false;
+        List<Verdict> verdicts = new ArrayList<>(demands.size());
         for (Demand demand : demands) {
             Check check = check(demand);
-            checks.add(check);
-            blocked |= check.blocked();
-        }
-        List<Verdict> verdicts = new ArrayList<>(checks.size());
-        for (int i = 0; i < checks.size(); i++) {
-            Demand demand = demands.get(i);
-            verdicts.add(blocked ? left(demand, checks.get(i)) : violated(demand, checks.get(i)));
+            verdicts.add(check.blocked() ? left(demand, check) : violated(demand, check));
         }
         return verdicts;
     }

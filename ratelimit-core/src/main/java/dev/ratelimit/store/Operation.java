@@ -27,7 +27,7 @@ public record Operation(Kind kind, List<Demand> demands) {
         SETTLE,
         /** Forget counts, violations and penalties. */
         RESET,
-        /** Count a violation on each limit with penalties, unless a subject is under one. Charge nothing. */
+        /** Count a violation on each limit with penalties, unless its subject is under one. Charge nothing. */
         VIOLATE
     }
 

@@ -28,7 +28,8 @@ final class CountLifetime {
     }
 
     private static Duration of(Limit limit) {
-        long expiry = Check.of(limit, State.FRESH, 0, limit.capacity()).charged().expiresAt();
+        long expiry =
+                Check.of(limit, State.FRESH, 0, limit.capacity()).charged().expiresAt();
         Duration counted = longer(limit.algorithm().window(), Micros.toDuration(expiry));
         return Collections.max(List.of(counted, limit.minInterval(), penalty(limit.penalties())));
     }

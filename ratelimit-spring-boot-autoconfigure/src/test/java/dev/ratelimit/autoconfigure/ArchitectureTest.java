@@ -100,7 +100,11 @@ class ArchitectureTest {
                             "dev.ratelimit.upkeep")),
             Map.entry(
                     "dev.ratelimit.connection",
-                    List.of("dev.ratelimit.store", "dev.ratelimit.store.shard", "dev.ratelimit.store.jdbc", "dev.ratelimit.store.move")),
+                    List.of(
+                            "dev.ratelimit.store",
+                            "dev.ratelimit.store.shard",
+                            "dev.ratelimit.store.jdbc",
+                            "dev.ratelimit.store.move")),
             Map.entry(
                     "dev.ratelimit.database",
                     List.of(

@@ -13,10 +13,12 @@ import dev.ratelimit.store.MemoryLimitStore;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -43,13 +45,21 @@ class PreviousStoreTest {
 
     private static final int MOST = 10;
 
+    private static final Duration WINDOW = Duration.ofHours(2);
+
     @TempDir
     Path folder;
 
     private final String schema = TestPostgres.instance().freshSchema();
 
     /** Stands for Redis: counts that outlive the application. */
-    private final LimitStore elsewhere = new MemoryLimitStore();
+    private final LimitStore elsewhere;
+
+    private final AtomicReference<Instant> now = new AtomicReference<>(Instant.parse("2026-03-02T10:00:00Z"));
+
+    PreviousStoreTest() {
+        elsewhere = new MemoryLimitStore(now::get);
+    }
 
     private final class Elsewhere implements CountsDatabase {
 
@@ -78,6 +88,7 @@ class PreviousStoreTest {
         return new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(RateLimitAutoConfiguration.class))
                 .withBean(CountsDatabase.class, Elsewhere::new)
+                .withBean(RateLimitClocks.BEAN, InstantSource.class, () -> now::get)
                 .withPropertyValues(
                         "ratelimit.store.postgresql.url="
                                 + TestPostgres.instance().jdbcUrl(),
@@ -86,7 +97,7 @@ class PreviousStoreTest {
                         "ratelimit.store.deadline=10s",
                         "ratelimit.limits.calls.algorithm=sliding-log",
                         "ratelimit.limits.calls.max-requests=" + MOST,
-                        "ratelimit.limits.calls.window=2h")
+                        "ratelimit.limits.calls.window=" + WINDOW)
                 .withPropertyValues(properties);
     }
 
@@ -113,6 +124,18 @@ class PreviousStoreTest {
         assertThat(admitted(20, to)).as("without the previous store, too early").isEqualTo(7);
     }
 
+    @ParameterizedTest
+    @CsvSource({"sqlite, postgresql", "postgresql, redis"})
+    void nobodyGetsAFreshLimitWhenThePreviousStoreIsLeftAfterOneWindow(String before, String after) {
+        String to = "ratelimit.store.type=" + after;
+        assertThat(admitted(7, "ratelimit.store.type=" + before)).isEqualTo(7);
+        assertThat(admitted(20, to, "ratelimit.store.previous.type=" + before)).isEqualTo(MOST - 7);
+        now.updateAndGet(moment -> moment.plus(WINDOW));
+        assertThat(admitted(4, to, "ratelimit.store.previous.type=" + before)).isEqualTo(4);
+
+        assertThat(admitted(20, to)).isEqualTo(MOST - 4);
+    }
+
     /** Instances are replaced one after another: with the previous store, with both, with the current one. */
     @Test
     void instancesWithOneStoreAndWithBothNeverAdmitMoreTogether() {
@@ -129,8 +152,7 @@ class PreviousStoreTest {
     private static int admittedTogether(ApplicationContextRunner one, ApplicationContextRunner other) {
         AtomicInteger admitted = new AtomicInteger();
         one.run(first -> other.run(second -> {
-            List<RateLimiter> instances =
-                    List.of(first.getBean(RateLimiter.class), second.getBean(RateLimiter.class));
+            List<RateLimiter> instances = List.of(first.getBean(RateLimiter.class), second.getBean(RateLimiter.class));
             CompletableFuture.allOf(IntStream.range(0, 60)
                             .mapToObj(i -> instances
                                     .get(i % 2)

@@ -71,8 +71,7 @@ final class TestShards {
     ShardedLimitStore openSwapping(ShardWatch.Timing timing, String... names) {
         List<Shard> shards = new ArrayList<>();
         for (String name : names) {
-            shards.add(new Shard(
-                    name, new PostgresSwapStore(DATABASE, schema(name)).withDeadline(LONG), tables(name)));
+            shards.add(new Shard(name, new PostgresSwapStore(DATABASE, schema(name)).withDeadline(LONG), tables(name)));
         }
         return new ShardedLimitStore(shards, LONG, timing);
     }

@@ -78,8 +78,7 @@ class BytesPerSubjectTest {
         for (Limit limit : LIMITS) {
             String schema = TestPostgres.instance().freshSchema();
             Schema.migrate(database, schema);
-            try (LimitStore store =
-                    new PostgresLimitStore(database, schema).withDeadline(Duration.ofSeconds(20))) {
+            try (LimitStore store = new PostgresLimitStore(database, schema).withDeadline(Duration.ofSeconds(20))) {
                 fill(store, limit);
             }
             print(
@@ -127,7 +126,8 @@ class BytesPerSubjectTest {
 
     private static void print(String store, Limit limit, long bytes, int subjects) {
         long each = bytes / subjects;
-        System.out.printf("%s, %s: %d bytes for each subject%n", store, limit.algorithm().name(), each);
+        System.out.printf(
+                "%s, %s: %d bytes for each subject%n", store, limit.algorithm().name(), each);
         assertThat(each).isBetween(50L, 1_500L);
     }
 }
