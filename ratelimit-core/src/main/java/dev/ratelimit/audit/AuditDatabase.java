@@ -84,6 +84,10 @@ public abstract sealed class AuditDatabase permits PostgresAuditDatabase, Sqlite
      */
     abstract boolean runAlone(String what, Runnable work);
 
+    final TransactionTemplate transactions() {
+        return transactions;
+    }
+
     final <T> T inTransaction(Supplier<T> work) {
         return transactions.execute(status -> work.get());
     }

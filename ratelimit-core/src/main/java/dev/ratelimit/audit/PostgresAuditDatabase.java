@@ -1,6 +1,7 @@
 package dev.ratelimit.audit;
 
 import dev.ratelimit.audit.report.AuditEntry;
+import dev.ratelimit.store.postgresql.PlainTables;
 import dev.ratelimit.support.Micros;
 import java.sql.Array;
 import java.sql.Connection;
@@ -17,7 +18,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.ConnectionCallback;
 
-/** The tables in a schema of a PostgreSQL database, with a partition for each month. One statement writes many rows. */
+/**
+ * The tables in a schema of a PostgreSQL database, with a partition for each month unless they are plain. One statement writes
+ * many rows.
+ */
 final class PostgresAuditDatabase extends AuditDatabase {
 
     private static final String ADD = """
@@ -65,6 +69,9 @@ final class PostgresAuditDatabase extends AuditDatabase {
     private final String schema;
     private final String add;
     private final String setTotals;
+
+    /** Whether there are no partitions; {@code null} until it was asked. */
+    private volatile @Nullable Boolean plain;
 
     PostgresAuditDatabase(DataSource dataSource, String schema) {
         super(dataSource, AuditSql.postgres(schema));
@@ -138,8 +145,21 @@ final class PostgresAuditDatabase extends AuditDatabase {
         return YearMonth.from(moment.atZone(ZoneOffset.UTC));
     }
 
+    private boolean isPlain() {
+        Boolean known = plain;
+        if (known == null) {
+            known = Boolean.TRUE.equals(
+                    jdbc().getJdbcTemplate().queryForObject(PlainTables.question(schema), Boolean.class));
+            plain = known;
+        }
+        return known;
+    }
+
     @Override
     void prepare(YearMonth month) {
+        if (isPlain()) {
+            return;
+        }
         jdbc().query(
                         "SELECT " + table("rate_limit_make_partitions") + "(CAST(:day AS date))",
                         Map.of("day", month.atDay(1).toString()),
@@ -148,6 +168,10 @@ final class PostgresAuditDatabase extends AuditDatabase {
 
     @Override
     boolean runAlone(String what, Runnable work) {
+        if (isPlain()) {
+            return PlainLock.runAlone(
+                    transactions(), jdbc(), table("rate_limit_locks"), what, "SET LOCAL lock_timeout = 0", work);
+        }
         return inTransaction(() -> {
             boolean free = Boolean.TRUE.equals(jdbc().queryForObject(
                             "SELECT pg_try_advisory_xact_lock(hashtext(:what), hashtext(:schema))",

@@ -10,11 +10,13 @@ import dev.ratelimit.data.table.RuleRow;
 import dev.ratelimit.data.table.StateRows;
 import dev.ratelimit.data.table.Table;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
+import dev.ratelimit.store.postgresql.PlainTables;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.support.Micros;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Objects;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -67,6 +69,9 @@ public final class PolicyDatabase {
     private final PenaltyRow.Rows penalties;
     private final StateRows states;
     private final ChangeLogRows log;
+
+    /** Whether there are no triggers; {@code null} until it was asked. */
+    private volatile @Nullable Boolean plain;
 
     private PolicyDatabase(String where, DataSource dataSource, @Nullable String schema, String lock) {
         this.where = where;
@@ -137,6 +142,37 @@ public final class PolicyDatabase {
         } finally {
             changing.unlock();
         }
+    }
+
+    /** Whether the tables have no triggers, which fill the change feed. */
+    boolean isPlain() {
+        Boolean known = plain;
+        if (known == null) {
+            known = schema != null
+                    && Boolean.TRUE.equals(
+                            jdbc.getJdbcOperations().queryForObject(PlainTables.question(schema), Boolean.class));
+            plain = known;
+        }
+        return known;
+    }
+
+    /** Adds an entry to the change feed, unless a trigger has done so. */
+    void changed(String kind, String name) {
+        if (isPlain()) {
+            announce(kind, name);
+        }
+    }
+
+    /** Adds an entry to the change feed, within {@link #change}. */
+    void announce(String kind, String name) {
+        if (!isPlain()) {
+            changes.add(kind, name);
+            return;
+        }
+        jdbc.getJdbcOperations().update("UPDATE \"" + schema + "\".rate_limit_revision SET revision = revision + 1");
+        Long revision = jdbc.getJdbcOperations()
+                .queryForObject("SELECT revision FROM \"" + schema + "\".rate_limit_revision", Long.class);
+        changes.add(Objects.requireNonNull(revision), kind, name);
     }
 
     /** Runs in a transaction, and again after a transient failure. */

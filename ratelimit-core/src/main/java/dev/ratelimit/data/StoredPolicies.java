@@ -153,7 +153,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     private void listen() {
         news.start();
         String schema = database.schema();
-        if (schema != null && options.listen()) {
+        if (schema != null && options.listen() && !database.isPlain()) {
             notifications = PostgresNotifications.start(database.dataSource(), schema, poller::wake);
         }
     }

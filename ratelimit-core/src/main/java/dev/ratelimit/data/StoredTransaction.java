@@ -24,7 +24,7 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** Writes rows, within {@link PolicyDatabase#change}. Triggers add them to the change feed. */
+/** Writes rows, within {@link PolicyDatabase#change}. Triggers add them to the change feed; without triggers, they are added here. */
 final class StoredTransaction implements PolicyStorage.Transaction {
 
     private final PolicyDatabase database;
@@ -42,12 +42,17 @@ final class StoredTransaction implements PolicyStorage.Transaction {
 
     @Override
     public Revision<Map<String, String>> addLimit(Revision<Map<String, String>> version) {
-        return database.limits().insert(LimitRow.of(version)).revision();
+        Revision<Map<String, String>> added =
+                database.limits().insert(LimitRow.of(version)).revision();
+        database.changed(ChangeRow.LIMIT, added.name());
+        return added;
     }
 
     @Override
     public Revision<Rule> addRule(Revision<Rule> version) {
-        return StoredRule.revision(database.rules().insert(StoredRule.row(version)));
+        Revision<Rule> added = StoredRule.revision(database.rules().insert(StoredRule.row(version)));
+        database.changed(ChangeRow.RULE, added.name());
+        return added;
     }
 
     @Override
@@ -71,12 +76,14 @@ final class StoredTransaction implements PolicyStorage.Transaction {
         } else {
             database.quotas().insert(row);
         }
+        database.changed(ChangeRow.QUOTA, user);
     }
 
     @Override
     public IssuedKey addKey(NewKey key, String by) {
         IssuedKey issued = KeySecret.generate();
         database.keys().insert(KeyRow.of(issued.id(), KeySecret.hashText(issued.secret()), key, by, clock.instant()));
+        database.changed(ChangeRow.KEY, issued.id());
         return issued;
     }
 
@@ -85,6 +92,7 @@ final class StoredTransaction implements PolicyStorage.Transaction {
         Optional<KeyRow> row = database.keys().find(id);
         if (row.isPresent() && !row.get().life().isRevoked()) {
             database.keys().revoke(id, Micros.of(clock.instant()), by);
+            database.changed(ChangeRow.KEY, id);
         }
         return row.isPresent();
     }
@@ -96,7 +104,7 @@ final class StoredTransaction implements PolicyStorage.Transaction {
 
     @Override
     public void announceReset(Subject subject) {
-        database.changes().add(ChangeRow.RESET, subject.text());
+        database.announce(ChangeRow.RESET, subject.text());
     }
 
     @Override

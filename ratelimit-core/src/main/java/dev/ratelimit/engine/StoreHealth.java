@@ -79,7 +79,7 @@ final class StoreHealth {
     }
 
     private void lost(Part part, UndecidedException e) {
-        String reason;
+        String inWords;
         boolean isFirst;
         synchronized (this) {
             if (part.outage != null) {
@@ -91,17 +91,17 @@ final class StoreHealth {
                 lostSinceNanos = now;
             }
             part.outage = new Outage(LogText.of(e.getMessage()), now);
-            reason = reason();
+            inWords = reason();
         }
         log.warn(
                 "Store unavailable; applying on-failure to each request{}: {}",
                 parts.size() > 1 ? " that needs it" : "",
-                reason);
+                inWords);
         if (e.getCause() != null) {
             log.debug("The store failed", e.getCause());
         }
         if (isFirst) {
-            listeners.tell(listener -> listener.storeLost(reason));
+            listeners.tell(listener -> listener.storeLost(inWords));
         }
     }
 

@@ -10,6 +10,7 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
@@ -31,10 +32,24 @@ final class PostgresSchema {
     private static final String GRANTS = "grants.sql";
 
     /** A prefix of a name, or the name in a literal. */
-    private static final Pattern NAME_IN_SCRIPT = Pattern.compile("\\bratelimit\\.|'ratelimit'");
+    private static final Pattern NAME_IN_SCRIPT =
+            Pattern.compile("\\bratelimit\\.|'ratelimit'|(?<=SCHEMA IF NOT EXISTS )ratelimit\\b");
+
+    /** The end of a statement in a script without functions. */
+    private static final Pattern END = Pattern.compile(";\\s*\\n");
+
+    /** Instances that create plain tables at once may be in each other's way. */
+    private static final int MOST_TRIES = 5;
+
+    private static final String SERIALIZATION_FAILURE = "40001";
+    private static final String UNIQUE_VIOLATION = "23505";
 
     /** Such as {@code GRANT SELECT, INSERT ON ratelimit.rate_limits TO}. */
     private static final Pattern GRANT = Pattern.compile("GRANT ([A-Z, ]+) ON ratelimit\\.(\\w+) TO");
+
+    /** Plain tables have no functions. */
+    private static final String FUNCTION_RIGHT =
+            "SELECT coalesce(has_function_privilege(to_regprocedure(?)::oid, 'EXECUTE'), true)";
 
     /** Such as {@code GRANT EXECUTE ON FUNCTION ratelimit.rate_limit_make_partitions(date) TO}. */
     private static final Pattern GRANT_OF_FUNCTION =
@@ -72,7 +87,9 @@ final class PostgresSchema {
         try (Connection connection = dataSource.getConnection()) {
             int applied = applied(connection);
             scripts.refuseNewer(where, applied);
-            if (applied < scripts.newest()) {
+            if (applied < scripts.newest() && scripts.equals(Scripts.POSTGRESQL_PLAIN)) {
+                runOneByOne(connection, applied);
+            } else if (applied < scripts.newest()) {
                 run(connection);
             }
         } catch (SQLException e) {
@@ -100,10 +117,41 @@ final class PostgresSchema {
         }
     }
 
+    /** Not every database can create tables in a transaction. The last statement records the version. */
+    private void runOneByOne(Connection connection, int applied) throws SQLException {
+        for (Scripts.Script script : scripts.after(applied)) {
+            for (String sql :
+                    END.splitAsStream(here(scripts.text(script.name()))).toList()) {
+                for (int tries = 1; !sql.isBlank() && !isDone(connection, sql, tries); tries++) {
+                    LockSupport.parkNanos(tries * 100_000_000L);
+                }
+            }
+        }
+    }
+
+    private static boolean isDone(Connection connection, String sql, int tries) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+            return true;
+        } catch (SQLException e) {
+            String state = String.valueOf(e.getSQLState());
+            boolean again =
+                    state.equals(SERIALIZATION_FAILURE) || state.equals(UNIQUE_VIOLATION) || DUPLICATE.contains(state);
+            if (!again || tries >= MOST_TRIES) {
+                throw e;
+            }
+            return false;
+        }
+    }
+
     private String here(String script) {
-        return NAME_IN_SCRIPT
-                .matcher(script)
-                .replaceAll(match -> match.group().startsWith("'") ? "'" + name + "'" : "\"" + name + "\".");
+        return NAME_IN_SCRIPT.matcher(script).replaceAll(match -> {
+            String found = match.group();
+            if (found.startsWith("'")) {
+                return "'" + name + "'";
+            }
+            return found.endsWith(".") ? "\"" + name + "\"." : "\"" + name + "\"";
+        });
     }
 
     void require() {
@@ -160,7 +208,7 @@ final class PostgresSchema {
                 }
             }
         }
-        try (PreparedStatement has = connection.prepareStatement("SELECT has_function_privilege(?, 'EXECUTE')")) {
+        try (PreparedStatement has = connection.prepareStatement(FUNCTION_RIGHT)) {
             for (Matcher grant = GRANT_OF_FUNCTION.matcher(scripts.text(GRANTS)); grant.find(); ) {
                 has.setString(1, "\"" + name + "\"." + grant.group(1) + grant.group(2));
                 try (ResultSet row = has.executeQuery()) {

@@ -1,6 +1,7 @@
 package dev.ratelimit.schema;
 
 import dev.ratelimit.store.jdbc.DatabaseProduct;
+import dev.ratelimit.store.jdbc.PostgresEngine;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import javax.sql.DataSource;
@@ -46,12 +47,22 @@ public final class Schema {
     }
 
     /**
-     * Brings a PostgreSQL database to the current schema.
+     * Brings a PostgreSQL database to the current schema. CockroachDB and YugabyteDB get {@linkplain #migratePlain plain
+     * tables}.
      *
      * @param schemaName the schema of the tables, which is created if it does not exist
      */
     public static void migrate(DataSource postgres, String schemaName) {
         postgres(postgres, schemaName).migrate();
+    }
+
+    /**
+     * Does the same with tables that need no functions, no triggers and no partitions, for databases that lack them. The
+     * statements run one by one, and each can run again: if one fails, the next start goes on. A schema that has
+     * tables already is left as it is.
+     */
+    public static void migratePlain(DataSource postgres, String schemaName) {
+        postgres(postgres, schemaName, Scripts.POSTGRESQL_PLAIN).migrate();
     }
 
     /**
@@ -64,9 +75,17 @@ public final class Schema {
     }
 
     private static PostgresSchema postgres(DataSource postgres, String schemaName) {
-        String name = PostgresLimitStore.requireSchema(schemaName);
+        String unused = PostgresLimitStore.requireSchema(schemaName);
         DatabaseProduct.requirePostgres(postgres, "rate limits");
+        return postgres(
+                postgres,
+                schemaName,
+                PostgresEngine.of(postgres).isComplete() ? Scripts.POSTGRESQL : Scripts.POSTGRESQL_PLAIN);
+    }
+
+    private static PostgresSchema postgres(DataSource postgres, String schemaName, Scripts scripts) {
+        String name = PostgresLimitStore.requireSchema(schemaName);
         PostgresLimitStore.requireUnicode(postgres);
-        return new PostgresSchema(postgres, name, Scripts.POSTGRESQL);
+        return new PostgresSchema(postgres, name, scripts);
     }
 }

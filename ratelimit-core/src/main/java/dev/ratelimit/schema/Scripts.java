@@ -19,6 +19,9 @@ record Scripts(String folder, List<Script> all) {
     static final Scripts SQLITE_AUDIT = of("sqlite/audit", "V1__rate_limit_audit.sql");
     static final Scripts POSTGRESQL = of("postgresql", "V1__rate_limits.sql");
 
+    /** Without functions, triggers and partitions. */
+    static final Scripts POSTGRESQL_PLAIN = of("postgresql/plain", "V1__rate_limits.sql");
+
     /**
      * @param version the first is 1
      */

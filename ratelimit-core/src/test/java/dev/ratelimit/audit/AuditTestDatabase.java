@@ -44,6 +44,18 @@ record AuditTestDatabase(String prefix, DataSource dataSource, Supplier<AuditDat
                 List.of(TestPostgres.instance().jdbcUrl(), schema));
     }
 
+    /** The same without partitions. */
+    static AuditTestDatabase plain() {
+        DataSource dataSource = TestPostgres.instance().dataSource();
+        String schema = "Test" + TestPostgres.instance().freshSchema();
+        Schema.migratePlain(dataSource, schema);
+        return new AuditTestDatabase(
+                '"' + schema + "\".",
+                dataSource,
+                () -> AuditDatabase.postgres(dataSource, schema),
+                List.of(TestPostgres.instance().jdbcUrl(), schema));
+    }
+
     /** As another process opens it. */
     static AuditDatabase at(List<String> address) {
         if (address.size() == 1) {

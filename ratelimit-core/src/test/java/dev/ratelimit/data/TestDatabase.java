@@ -3,6 +3,7 @@ package dev.ratelimit.data;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
+import dev.ratelimit.store.postgresql.swap.PostgresSwapStore;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.store.sqlite.SqliteLimitStore;
 import dev.ratelimit.testing.postgres.TestPostgres;
@@ -62,6 +63,18 @@ final class TestDatabase {
                 dataSource,
                 () -> PolicyDatabase.postgres(dataSource, schema),
                 clock -> new PostgresLimitStore(dataSource, schema, clock));
+    }
+
+    /** With tables that have no triggers, and a store that decides by swaps. */
+    static TestDatabase plain() {
+        DataSource dataSource = TestPostgres.instance().dataSource();
+        String schema = "Test" + TestPostgres.instance().freshSchema();
+        Schema.migratePlain(dataSource, schema);
+        return new TestDatabase(
+                '"' + schema + "\".",
+                dataSource,
+                () -> PolicyDatabase.postgres(dataSource, schema),
+                clock -> new PostgresSwapStore(dataSource, schema, clock));
     }
 
     /** As another instance would open it. */

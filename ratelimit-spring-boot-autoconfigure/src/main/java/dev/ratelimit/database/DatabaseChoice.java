@@ -11,6 +11,7 @@ import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
 import dev.ratelimit.store.move.MovingLimitStore;
 import dev.ratelimit.store.sqlite.SqliteFile;
+import dev.ratelimit.support.LogText;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -205,7 +206,7 @@ public final class DatabaseChoice {
         log.info(
                 "Keeping rate limits in the PostgreSQL DataSource of the application, though {} is there, too;"
                         + " to use that, set ratelimit.store.type: redis",
-                redis);
+                LogText.of(String.valueOf(redis)));
         return postgres();
     }
 
@@ -218,7 +219,7 @@ public final class DatabaseChoice {
             if (e.mustBeReported()) {
                 throw e;
             }
-            log.debug("Keeping no rate limits in a DataSource of the application: {}", e.getMessage());
+            log.debug("Keeping no rate limits in a DataSource of the application: {}", LogText.of(e.getMessage()));
             return false;
         }
     }

@@ -4,12 +4,14 @@ import dev.ratelimit.connection.LimiterConnections;
 import dev.ratelimit.connection.PostgresSource;
 import dev.ratelimit.connection.TransactionPooler;
 import dev.ratelimit.connection.UnusableDataSourceException;
+import dev.ratelimit.database.StoreProperties.Mode;
 import dev.ratelimit.database.StoreProperties.Pooler;
 import dev.ratelimit.database.StoreProperties.Postgresql;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
+import dev.ratelimit.store.jdbc.PostgresEngine;
 import dev.ratelimit.store.jdbc.UnsupportedDatabaseException;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -93,6 +95,7 @@ final class PostgresDatabase implements StateDatabase {
     /** Brings its schema up to date, or requires that it is. */
     void migrate(LimiterConnections connections) {
         try {
+            requireMode(PostgresEngine.of(connections));
             if (migrates) {
                 Schema.migrate(connections, settings.schema());
             } else {
@@ -100,6 +103,13 @@ final class PostgresDatabase implements StateDatabase {
             }
         } catch (UnsupportedDatabaseException e) {
             throw new UnusableDataSourceException(e.getMessage() + ".", e);
+        }
+    }
+
+    private void requireMode(PostgresEngine engine) {
+        if (!engine.isComplete() && settings.mode() == Mode.LOCK) {
+            throw new UnsupportedDatabaseException("the database is " + engine
+                    + ", where row locks are expensive or missing; set ratelimit.store.postgresql.mode to swap");
         }
     }
 

@@ -1,7 +1,11 @@
 package dev.ratelimit.audit.retention;
 
 import dev.ratelimit.audit.AuditSql;
+import dev.ratelimit.audit.PlainLock;
+import dev.ratelimit.store.postgresql.PlainTables;
+import dev.ratelimit.support.Micros;
 import java.time.YearMonth;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,7 +14,10 @@ import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/** Drops partitions. The lock, the reading and the drop are one transaction: without its lock, an instance drops nothing. */
+/**
+ * Drops partitions, or deletes rows of plain tables. The lock, the reading and the drop are one transaction: without its lock,
+ * an instance drops nothing.
+ */
 final class PostgresRetentionDatabase extends RetentionDatabase {
 
     private static final String PARTITIONS = """
@@ -26,11 +33,14 @@ final class PostgresRetentionDatabase extends RetentionDatabase {
      * queue behind a long report, since others would queue behind the drop.
      */
     private static final String SETTINGS = """
-            SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
             SET LOCAL idle_in_transaction_session_timeout = 0;
             SET LOCAL statement_timeout = '10min';
             SET LOCAL lock_timeout = '5s'
             """;
+
+    private static final String READ_COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED;\n";
+
+    private static final int ROWS_OF_A_BATCH = 500;
 
     private static final String LOCK = """
             SELECT pg_try_advisory_xact_lock(hashtext('dev.ratelimit.retention'), hashtext(:schema))
@@ -55,9 +65,26 @@ final class PostgresRetentionDatabase extends RetentionDatabase {
 
     private final String schema;
 
+    /** Whether there are no partitions; {@code null} until it was asked. */
+    private volatile @Nullable Boolean plain;
+
     PostgresRetentionDatabase(DataSource dataSource, String schema) {
         super(dataSource, AuditSql.postgres(schema));
         this.schema = schema;
+    }
+
+    private boolean isPlain() {
+        Boolean known = plain;
+        if (known == null) {
+            known = Boolean.TRUE.equals(
+                    jdbc().getJdbcTemplate().queryForObject(PlainTables.question(schema), Boolean.class));
+            plain = known;
+        }
+        return known;
+    }
+
+    private @Nullable String partitioned(RetainedRows rows) {
+        return isPlain() ? null : rows.partitioned();
     }
 
     @Override
@@ -67,8 +94,11 @@ final class PostgresRetentionDatabase extends RetentionDatabase {
 
     @Override
     boolean runAlone(Runnable work) {
+        if (isPlain()) {
+            return PlainLock.runAlone(transactions(), jdbc(), table("rate_limit_locks"), "retention", SETTINGS, work);
+        }
         return inTransaction(() -> {
-            jdbc().getJdbcTemplate().execute(SETTINGS);
+            jdbc().getJdbcTemplate().execute(READ_COMMITTED + SETTINGS);
             boolean free = Boolean.TRUE.equals(jdbc().queryForObject(LOCK, Map.of("schema", schema), Boolean.class));
             if (free) {
                 work.run();
@@ -79,7 +109,7 @@ final class PostgresRetentionDatabase extends RetentionDatabase {
 
     @Override
     List<YearMonth> monthsBefore(RetainedRows rows, YearMonth first) {
-        String parent = rows.partitioned();
+        String parent = partitioned(rows);
         if (parent == null) {
             return monthsWithRowsBefore(rows, first);
         }
@@ -93,7 +123,7 @@ final class PostgresRetentionDatabase extends RetentionDatabase {
 
     @Override
     void drop(RetainedRows rows, YearMonth month) {
-        String parent = rows.partitioned();
+        String parent = partitioned(rows);
         if (parent != null) {
             boolean unused = drop(parent, month, null);
         } else {
@@ -103,10 +133,30 @@ final class PostgresRetentionDatabase extends RetentionDatabase {
         }
     }
 
-    /** The function counts the rows while none can be added. */
+    /** The function counts the rows while none can be added. Of plain tables, exactly the rows of the archive are deleted. */
     @Override
     boolean dropArchived(YearMonth month, long found, AuditRows.Source archived) {
+        if (isPlain()) {
+            delete(archived);
+            return count(RetainedRows.AUDIT, month) == 0;
+        }
         return drop(RetainedRows.AUDIT.table(), month, found);
+    }
+
+    private void delete(AuditRows.Source archived) {
+        String sql = "DELETE FROM " + table(RetainedRows.AUDIT.table()) + " WHERE logged_at = " + moment("?")
+                + " AND log_id = " + id("?");
+        try (AuditRows rows = archived.open()) {
+            List<Object[]> keys = new ArrayList<>();
+            while (rows.hasNext()) {
+                AuditRow row = rows.next();
+                keys.add(new Object[] {Micros.of(row.loggedAt()), row.logId().toString()});
+                if (keys.size() == ROWS_OF_A_BATCH || !rows.hasNext()) {
+                    int[] unused = jdbc().getJdbcTemplate().batchUpdate(sql, keys);
+                    keys.clear();
+                }
+            }
+        }
     }
 
     private boolean drop(String parent, YearMonth month, @Nullable Long rows) {

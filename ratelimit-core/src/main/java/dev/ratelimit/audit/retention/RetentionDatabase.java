@@ -55,6 +55,10 @@ public abstract sealed class RetentionDatabase permits PostgresRetentionDatabase
         return jdbc;
     }
 
+    final TransactionTemplate transactions() {
+        return transactions;
+    }
+
     final <T> T inTransaction(Supplier<T> work) {
         return transactions.execute(status -> work.get());
     }

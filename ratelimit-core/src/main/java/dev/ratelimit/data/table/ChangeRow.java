@@ -55,6 +55,13 @@ public record ChangeRow(long revision, String kind, String name, long changedAt)
             table.update("INSERT INTO {table} (kind, name) VALUES (:kind, :name)", Map.of("kind", kind, "name", name));
         }
 
+        /** Adds it where the database does not assign the revision. */
+        public void add(long revision, String kind, String name) {
+            table.update(
+                    "INSERT INTO {table} (revision, kind, name) VALUES (:revision, :kind, :name)",
+                    Map.of("revision", revision, "kind", kind, "name", name));
+        }
+
         /** Deletes old changes, but never the newest: by that one, readers know that they have missed nothing. */
         public void deleteOlderThan(long before) {
             table.update("""

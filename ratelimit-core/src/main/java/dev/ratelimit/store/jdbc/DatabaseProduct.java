@@ -42,7 +42,11 @@ public enum DatabaseProduct {
         String version = database.getDatabaseProductVersion();
         for (DatabaseProduct product : values()) {
             if (product.productName.equalsIgnoreCase(name)) {
-                product.requireVersion(version);
+                if (product != POSTGRESQL
+                        || (isOlder(version, product.oldest)
+                                && PostgresEngine.of(connection).isComplete())) {
+                    product.requireVersion(version); // compatible databases have versions of their own
+                }
                 return product;
             }
         }

@@ -14,12 +14,13 @@ import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** A real database with the current schema and nothing in it. */
-record RetentionTestDatabase(String schema, DataSource dataSource, Supplier<RetentionDatabase> opening) {
+record RetentionTestDatabase(
+        String schema, DataSource dataSource, Supplier<RetentionDatabase> opening, boolean hasPartitions) {
 
     static RetentionTestDatabase sqlite(Path path) {
         SqliteFile file = SqliteFile.at(path);
         Schema.migrateAudit(file);
-        return new RetentionTestDatabase("", file.dataSource(), () -> RetentionDatabase.sqlite(file));
+        return new RetentionTestDatabase("", file.dataSource(), () -> RetentionDatabase.sqlite(file), false);
     }
 
     /** In a schema of its own, whose name must be quoted. */
@@ -27,7 +28,17 @@ record RetentionTestDatabase(String schema, DataSource dataSource, Supplier<Rete
         DataSource dataSource = TestPostgres.instance().dataSource();
         String schema = "Test" + TestPostgres.instance().freshSchema();
         Schema.migrate(dataSource, schema);
-        return new RetentionTestDatabase(schema, dataSource, () -> RetentionDatabase.postgres(dataSource, schema));
+        return new RetentionTestDatabase(
+                schema, dataSource, () -> RetentionDatabase.postgres(dataSource, schema), true);
+    }
+
+    /** The same without partitions. */
+    static RetentionTestDatabase plain() {
+        DataSource dataSource = TestPostgres.instance().dataSource();
+        String schema = "Test" + TestPostgres.instance().freshSchema();
+        Schema.migratePlain(dataSource, schema);
+        return new RetentionTestDatabase(
+                schema, dataSource, () -> RetentionDatabase.postgres(dataSource, schema), false);
     }
 
     /** As another instance would open it. */
@@ -48,7 +59,7 @@ record RetentionTestDatabase(String schema, DataSource dataSource, Supplier<Rete
     }
 
     private void makeMonth(Instant at) {
-        if (isPostgres()) {
+        if (hasPartitions) {
             jdbc().queryForList(
                             "SELECT " + table("rate_limit_make_partitions") + "(?::date)",
                             at.atZone(ZoneOffset.UTC).toLocalDate().toString());

@@ -11,7 +11,9 @@ import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.Map;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
@@ -63,6 +65,25 @@ class DatabaseProductTest {
                         + "; use 14 or later: older ones are no longer maintained");
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "13.0.0, CockroachDB CCL v25.2.1 (x86_64-pc-linux-gnu), COCKROACHDB",
+        "11.2-YB-2.20.1.0-b0, PostgreSQL 11.2-YB-2.20.1.0-b0 on x86_64-pc-linux-gnu, YUGABYTEDB",
+        "15.2-YB-2025.1.0.0-b0, PostgreSQL 15.2-YB-2025.1.0.0-b0 on x86_64-pc-linux-gnu, YUGABYTEDB"
+    })
+    void compatibleDatabasesAreTakenByTheirName(String version, String text, PostgresEngine engine) {
+        DataSource database = database("PostgreSQL", version, text);
+
+        assertThat(DatabaseProduct.of(database)).isEqualTo(DatabaseProduct.POSTGRESQL);
+        assertThat(PostgresEngine.of(database)).isEqualTo(engine);
+        assertThat(engine.isComplete()).isFalse();
+    }
+
+    @Test
+    void realPostgresIsComplete() {
+        assertThat(PostgresEngine.of(TestPostgres.instance().dataSource())).isEqualTo(PostgresEngine.POSTGRESQL);
+    }
+
     @Test
     void anUnknownProductIsRefusedByName() {
         DataSource mysql = database("MySQL", "8.4");
@@ -87,9 +108,19 @@ class DatabaseProductTest {
 
     /** A database that says it is this, and nothing else. */
     private static DataSource database(String name, String version) {
+        return database(name, version, name + " " + version);
+    }
+
+    /**
+     * @param text that of {@code version()}
+     */
+    private static DataSource database(String name, String version, String text) {
+        ResultSet row = proxy(ResultSet.class, Map.of("next", true, "getString", text, "close", ""));
+        Statement statement = proxy(Statement.class, Map.of("executeQuery", row, "close", ""));
         DatabaseMetaData metaData = proxy(
                 DatabaseMetaData.class, Map.of("getDatabaseProductName", name, "getDatabaseProductVersion", version));
-        Connection connection = proxy(Connection.class, Map.of("getMetaData", metaData, "close", ""));
+        Connection connection =
+                proxy(Connection.class, Map.of("getMetaData", metaData, "createStatement", statement, "close", ""));
         return proxy(DataSource.class, Map.of("getConnection", connection));
     }
 

@@ -1,0 +1,10 @@
+package dev.ratelimit.audit;
+
+/** On tables without functions and partitions. */
+class PlainAuditTest extends AuditContract {
+
+    @Override
+    AuditTestDatabase create() {
+        return AuditTestDatabase.plain();
+    }
+}
