@@ -36,7 +36,7 @@ public final class RedisLimitStore implements LimitStore {
     private final Refunds refunds = new Refunds(this::decide);
     private final @Nullable RedisPruning pruning;
 
-    private RedisLimitStore(RedisServers servers, RedisOptions options) {
+    RedisLimitStore(RedisServers servers, RedisOptions options) {
         this.servers = servers;
         this.options = options;
         this.keys = new RedisKeys(options.keyPrefix());
@@ -56,6 +56,7 @@ public final class RedisLimitStore implements LimitStore {
     public List<Answer> decide(List<Operation> group) {
         SwapGroup swaps = new SwapGroup(group, calls, this::row);
         swaps.decide(this::now, options.deadline());
+        refunds.giveBack(swaps.owed());
         List<@Nullable Answer> answers = swaps.answers();
         if (answers.contains(null)) {
             throw failed(swaps, answers);
@@ -69,7 +70,6 @@ public final class RedisLimitStore implements LimitStore {
     }
 
     private LimitStoreException failed(SwapGroup swaps, List<@Nullable Answer> answers) {
-        refunds.giveBack(swaps.owed());
         List<Task> failed = swaps.failed();
         Set<Integer> parts = new HashSet<>();
         for (Task task : failed) {

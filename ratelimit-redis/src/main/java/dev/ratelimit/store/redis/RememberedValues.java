@@ -62,8 +62,12 @@ final class RememberedValues {
 
     void lost(StateKey key, Stored stored) {
         Remembered before = find(key);
-        // It is no loss to learn a value for the first time.
-        put(key, stored, before == null ? 0 : Math.min(MOST_LOSSES, before.losses + 2));
+        if (before == null || stored.isNone()) {
+            // It is no loss to learn a value for the first time, nor that it has expired.
+            put(key, stored, before == null ? 0 : before.losses);
+        } else {
+            put(key, stored, Math.min(MOST_LOSSES, before.losses + 2));
+        }
     }
 
     boolean isContended(StateKey key) {

@@ -108,6 +108,9 @@ final class StoredCodec {
         long violations = get(in);
         Violations counted =
                 violations == 0 ? Violations.NONE : new Violations(violations, get(in), get(in), get(in), get(in));
+        if (in.remaining() % Long.BYTES != 0) {
+            throw new BufferUnderflowException();
+        }
         byte[] log = new byte[in.remaining()];
         in.get(log);
         State state = algorithm.isEmpty()

@@ -8,6 +8,7 @@ import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -50,7 +51,11 @@ final class SwapCalls {
     boolean run(List<Swap> swaps, long moment, boolean isScriptKnown, long deadlineNanos) {
         List<Sent> sent = new ArrayList<>(swaps.size());
         for (Swap swap : swaps) {
-            sent.add(send(swap, moment, isScriptKnown, deadlineNanos));
+            try {
+                sent.add(send(swap, moment, isScriptKnown, deadlineNanos));
+            } catch (RuntimeException e) {
+                failed(swap, e); // nothing was sent, for instance because no server has the slot
+            }
         }
         boolean known = true;
         for (Sent one : sent) {
@@ -92,7 +97,11 @@ final class SwapCalls {
         }
         int key = 0;
         for (Unit unit : swap.units()) {
-            told(unit, reply, key);
+            try {
+                told(unit, reply, key);
+            } catch (IllegalArgumentException e) {
+                unit.fail(e); // the others are as the server said
+            }
             key += unit.rows().size();
         }
     }
@@ -108,7 +117,7 @@ final class SwapCalls {
             Row row = unit.rows().get(i);
             byte[] found = reply.found(firstKey + i);
             if (found != null) {
-                row.found(StoredCodec.decode(found));
+                row.found(decode(row, found));
                 remembered.lost(row.key, row.known());
             } else if (written && row.isChanged()) {
                 row.written();
@@ -118,6 +127,21 @@ final class SwapCalls {
             }
         }
         unit.end(decided ? Outcome.DONE : unchanged ? Outcome.READ : Outcome.LOST);
+    }
+
+    private static Stored decode(Row row, byte[] found) {
+        try {
+            if (found == SwapReply.NO_STRING) {
+                throw new IllegalArgumentException("WRONGTYPE: it holds no string");
+            }
+            return StoredCodec.decode(found);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "the key " + new String(row.name, StandardCharsets.UTF_8)
+                            + " has a value that this store has not written; delete it, or use another key-prefix ("
+                            + e.getMessage() + ")",
+                    e);
+        }
     }
 
     private static void requireAcknowledged(Sent one, long deadlineNanos) throws Exception {

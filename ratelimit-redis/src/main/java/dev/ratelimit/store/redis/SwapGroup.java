@@ -95,12 +95,16 @@ final class SwapGroup implements GroupArithmetic.Rows {
             isScriptKnown = calls.run(swaps, now, isScriptKnown, deadlineNanos);
             open.removeIf(task -> task.isDone(knownValues, now));
             if (!open.isEmpty()) {
-                isTimeLeft = isAnyLost(swaps) ? backoff.again() : deadlineNanos - System.nanoTime() > 0;
+                isTimeLeft = isAnyUndone(swaps) ? backoff.again() : deadlineNanos - System.nanoTime() > 0;
             }
         }
-        TimeoutException late = new TimeoutException(
-                "other processes changed the same subjects " + backoff.lost() + " times meanwhile");
-        open.forEach(task -> task.fail(late));
+        for (Task task : open) {
+            task.fail(new TimeoutException(
+                    task.isRefused()
+                            ? "the server refused the moment of the decision: no clock of a server may differ"
+                                    + " from another by a second"
+                            : "other processes changed the same subjects " + backoff.lost() + " times meanwhile"));
+        }
     }
 
     private long decideHere(List<Task> open, ToLongFunction<Iterable<Row>> clock) {
@@ -141,10 +145,10 @@ final class SwapGroup implements GroupArithmetic.Rows {
         return swaps;
     }
 
-    private static boolean isAnyLost(List<Swap> swaps) {
+    private static boolean isAnyUndone(List<Swap> swaps) {
         for (Swap swap : swaps) {
             for (Unit unit : swap.units()) {
-                if (unit.outcome() == Outcome.LOST) {
+                if (unit.outcome() == Outcome.LOST || unit.outcome() == Outcome.REFUSED) {
                     return true;
                 }
             }

@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
 /** Reads the answer of the script. */
 final class SwapReply extends CommandOutput<byte[], byte[], SwapReply> {
 
+    /** Stands for the value of a key that is a list or something else. It is too short for a value. */
+    static final byte[] NO_STRING = {0};
+
     private static final byte[] NOTHING = {};
 
     private long time = -1;
@@ -30,7 +33,7 @@ final class SwapReply extends CommandOutput<byte[], byte[], SwapReply> {
         if (time < 0) {
             time = integer;
         } else {
-            values.add(null);
+            values.add(integer == 1 ? null : NO_STRING);
         }
     }
 

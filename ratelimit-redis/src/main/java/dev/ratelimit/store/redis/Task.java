@@ -7,6 +7,7 @@ import dev.ratelimit.store.GroupArithmetic;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
+import dev.ratelimit.store.redis.Unit.Outcome;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -61,6 +62,11 @@ final class Task {
             }
         }
         return failed.isEmpty() ? all : failed;
+    }
+
+    /** Whether a server has refused the moment that it was decided for. */
+    boolean isRefused() {
+        return rows.stream().anyMatch(row -> row.unit.outcome() == Outcome.REFUSED);
     }
 
     void fail(Throwable cause) {

@@ -9,7 +9,7 @@
 --                    No new value: the key is only checked. No new value and an expiry of 0: the key is deleted.
 --
 -- Returns the time of the server, in microseconds; then for each key 1 if its version was the known one, else its value, which
--- is empty if there is none. A unit was written if all of its keys returned 1. If the moment is not of the last second,
+-- is empty if there is none, and 0 if it is no string. A unit was written if all of its keys returned 1. If the moment is not of the last second,
 -- nothing is written, and only the time is returned.
 
 local time = redis.call('TIME')
@@ -31,10 +31,14 @@ while first <= #KEYS do
     end
     local unchanged = true
     for i = first, last do
-        local version = redis.call('GETRANGE', KEYS[i], 0, 7)
+        local version = redis.pcall('GETRANGE', KEYS[i], 0, 7)
         local new = ARGV[3 * i + 1]
+        if type(version) == 'table' then
+            -- An error: the key is a list or something else. Only its own unit must fail.
+            unchanged = false
+            reply[i + 1] = 0
         -- The new version is there already if the same command was sent twice.
-        if version == ARGV[3 * i] or (#new > 0 and version == string.sub(new, 1, 8)) then
+        elseif version == ARGV[3 * i] or (#new > 0 and version == string.sub(new, 1, 8)) then
             reply[i + 1] = 1
         else
             unchanged = false

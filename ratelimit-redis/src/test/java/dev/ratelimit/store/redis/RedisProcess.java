@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.awaitility.Awaitility;
@@ -27,21 +28,27 @@ final class RedisProcess implements AutoCloseable {
     private final Path folder;
     private final int port;
     private final List<String> settings;
+    private final Map<String, String> environment;
     private Process process;
 
-    private RedisProcess(Path folder, int port, List<String> settings) {
+    private RedisProcess(Path folder, int port, List<String> settings, Map<String, String> environment) {
         this.folder = folder;
         this.port = port;
         this.settings = settings;
+        this.environment = environment;
     }
 
     /**
      * @param settings such as {@code appendonly yes}
      */
     static RedisProcess start(String... settings) {
+        return start(Map.of(), settings);
+    }
+
+    static RedisProcess start(Map<String, String> environment, String... settings) {
         try {
             RedisProcess server = new RedisProcess(
-                    Files.createTempDirectory("redis"), freePort(), new ArrayList<>(List.of(settings)));
+                    Files.createTempDirectory("redis"), freePort(), new ArrayList<>(List.of(settings)), environment);
             server.startAgain();
             return server;
         } catch (IOException e) {
@@ -76,8 +83,9 @@ final class RedisProcess implements AutoCloseable {
             command.add("--" + words[0]);
             command.addAll(List.of(words[1].split(" ")));
         }
-        process = new ProcessBuilder(command)
-                .directory(folder.toFile())
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.environment().putAll(environment);
+        process = builder.directory(folder.toFile())
                 .redirectErrorStream(true)
                 .redirectOutput(
                         ProcessBuilder.Redirect.appendTo(folder.resolve("log").toFile()))

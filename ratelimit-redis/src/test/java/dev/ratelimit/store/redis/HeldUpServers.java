@@ -1,0 +1,85 @@
+package dev.ratelimit.store.redis;
+
+import io.lettuce.core.cluster.SlotHash;
+import io.lettuce.core.cluster.api.sync.RedisClusterCommands;
+import io.lettuce.core.protocol.AsyncCommand;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * One server whose keys are in the slots that they would have in a cluster. A test may do something between the decision and
+ * the command that goes to a slot.
+ */
+final class HeldUpServers implements RedisServers {
+
+    /** An action before a command goes. */
+    interface Before {
+
+        /** Whether the command goes at all. */
+        boolean isSent() throws Exception;
+    }
+
+    private final RedisServers servers;
+    private final Map<Integer, Queue<Before>> before = new ConcurrentHashMap<>();
+
+    HeldUpServers(RedisServers servers) {
+        this.servers = servers;
+    }
+
+    /** Does that before the next command to the slot of the key, or before the one after, if there is one waiting. */
+    void before(String key, Before action) {
+        before.computeIfAbsent(SlotHash.getSlot(key), slot -> new ArrayDeque<>())
+                .add(action);
+    }
+
+    @Override
+    public int slot(byte[] key) {
+        return SlotHash.getSlot(key);
+    }
+
+    @Override
+    public String node(int slot) {
+        return servers.node(0);
+    }
+
+    @Override
+    public int part(int slot) {
+        return slot;
+    }
+
+    @Override
+    public void send(int slot, List<AsyncCommand<byte[], byte[], ?>> commands) {
+        Queue<Before> waiting = before.get(slot);
+        Before action = waiting == null ? null : waiting.poll();
+        try {
+            if (action == null || action.isSent()) {
+                servers.send(0, commands);
+            }
+        } catch (Exception e) {
+            commands.forEach(command -> command.completeExceptionally(e));
+        }
+    }
+
+    @Override
+    public void sendTogether(int slot, List<AsyncCommand<byte[], byte[], ?>> commands) {
+        send(slot, commands);
+    }
+
+    @Override
+    public void refresh() {
+        servers.refresh();
+    }
+
+    @Override
+    public RedisClusterCommands<byte[], byte[]> commands() {
+        return servers.commands();
+    }
+
+    @Override
+    public void close() {
+        servers.close();
+    }
+}

@@ -1,0 +1,216 @@
+package dev.ratelimit.store.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.State;
+import dev.ratelimit.algorithm.Violations;
+import dev.ratelimit.store.GroupArithmetic;
+import dev.ratelimit.store.Operation.Demand;
+import dev.ratelimit.store.StateKey;
+import dev.ratelimit.store.redis.RememberedValues.Remembered;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The script of the store, command by command, against a server. */
+class SwapScriptTest {
+
+    private static final Subject ALICE = Subject.user("alice");
+    private static final Limit LIMIT = Instance.atMost("api", 10);
+    private static final StateKey KEY = StateKey.of(ALICE, LIMIT.name());
+    private static final RedisKeys KEYS = new RedisKeys("rl:");
+
+    private RedisClient client;
+    private StatefulRedisConnection<byte[], byte[]> connection;
+    private Instance other;
+
+    @BeforeEach
+    void connect() {
+        TestRedis.single().call(redis -> redis.flushall());
+        client = TestRedis.client(TestRedis.single());
+        connection = client.connect(ByteArrayCodec.INSTANCE);
+        other = Instance.on(TestRedis.single(), Instance.PATIENT);
+    }
+
+    @AfterEach
+    void disconnect() {
+        other.close();
+        TestRedis.shutdown(client);
+    }
+
+    @Test
+    void sameCommandTwiceChargesOnce() throws Exception {
+        Row row = charged(Stored.NONE);
+        Swap swap = swapOf(row);
+        long now = serverMicros();
+        AsyncCommand<byte[], byte[], SwapReply> command = swap.command(now, false, false);
+
+        SwapReply first = send(command);
+        SwapReply second = sendAgain(command);
+
+        assertThat(first.found(0)).isNull();
+        assertThat(second.found(0)).as("the value of the second time").isNull();
+        assertThat(other.used(ALICE, LIMIT)).isEqualTo(1);
+    }
+
+    @Test
+    void sameCommandWithAnotherWriteInBetweenIsLostAndCanOnlyChargeMore() throws Exception {
+        AsyncCommand<byte[], byte[], SwapReply> command =
+                swapOf(charged(Stored.NONE)).command(serverMicros(), false, false);
+        send(command);
+        assertThat(other.isAllowed(ALICE, LIMIT)).isTrue();
+
+        SwapReply second = sendAgain(command);
+
+        assertThat(second.found(0)).isNotNull();
+        assertThat(other.used(ALICE, LIMIT)).isEqualTo(2);
+        // An instance whose command was lost decides again, on the value that it was told.
+        Row again = charged(StoredCodec.decode(second.found(0)));
+        assertThat(send(swapOf(again).command(serverMicros(), false, false)).found(0))
+                .isNull();
+        assertThat(other.used(ALICE, LIMIT)).isEqualTo(3);
+    }
+
+    @Test
+    void momentThatHasNotComeOrIsOlderThanASecondIsRefused() throws Exception {
+        long now = serverMicros();
+
+        SwapReply early = send(swapOf(charged(Stored.NONE)).command(now + 60_000_000, false, false));
+        SwapReply late = send(swapOf(charged(Stored.NONE)).command(now - 1_000_001, false, false));
+
+        assertThat(early.isRefused()).isTrue();
+        assertThat(late.isRefused()).isTrue();
+        assertThat(late.time()).isGreaterThanOrEqualTo(now);
+        assertThat(other.used(ALICE, LIMIT)).isZero();
+    }
+
+    @Test
+    void keyExpiresWhenItsStateSaysNoMoreThanNone() {
+        Limit minute = Limit.named("minute")
+                .algorithm(new FixedWindow(10, Duration.ofMinutes(1)))
+                .build();
+
+        other.isAllowed(ALICE, minute);
+
+        Stored stored = stored(minute);
+        long expiry = System.currentTimeMillis() + pttl(minute);
+        assertThat(stored.violations().isNone()).isTrue();
+        assertThat(expiry).isCloseTo(stored.expiryMillis(), within(20_000L));
+        assertThat(pttl(minute)).isBetween(1L, Duration.ofMinutes(2).toMillis());
+        assertThat(stored.expiryMillis()).isEqualTo(stored.state().expiresAt() / 1_000 + 1);
+    }
+
+    /** The later of both: the state of a window of a minute, and violations that are forgotten after a day. */
+    @Test
+    void keyWithViolationsExpiresWhenTheyAreForgotten() {
+        Limit strict = Limit.named("strict")
+                .algorithm(new FixedWindow(1, Duration.ofMinutes(1)))
+                .penalty(100, Duration.ofMinutes(5))
+                .forgetAfter(Duration.ofHours(24))
+                .build();
+
+        other.isAllowed(ALICE, strict);
+        assertThat(other.isAllowed(ALICE, strict)).isFalse();
+
+        Stored stored = stored(strict);
+        assertThat(stored.violations().count()).isEqualTo(1);
+        assertThat(stored.expiryMillis()).isEqualTo(stored.violations().forgetAt() / 1_000 + 1);
+        assertThat(pttl(strict))
+                .isBetween(Duration.ofHours(23).toMillis(), Duration.ofHours(25).toMillis());
+    }
+
+    @Test
+    void resetDeletesTheKey() throws Exception {
+        assertThat(other.isAllowed(ALICE, LIMIT)).isTrue();
+        Row row = new Row(KEY, KEYS.of(KEY), 0, new Remembered(stored(LIMIT), 0));
+        row.remove();
+
+        send(swapOf(row).command(serverMicros(), false, false));
+
+        assertThat(connection.sync().get(name(LIMIT))).isNull();
+    }
+
+    private static Row charged(Stored known) {
+        Row row = new Row(KEY, KEYS.of(KEY), 0, new Remembered(known, 0));
+        row.begin();
+        GroupArithmetic.Rows rows = new GroupArithmetic.Rows() {
+
+            @Override
+            public State state(StateKey key) {
+                return row.state();
+            }
+
+            @Override
+            public void write(StateKey key, State state) {
+                row.write(state);
+            }
+
+            @Override
+            public Violations violations(StateKey key) {
+                return row.violations();
+            }
+
+            @Override
+            public void write(StateKey key, Violations violations) {
+                row.write(violations);
+            }
+
+            @Override
+            public void remove(StateKey key) {
+                row.remove();
+            }
+        };
+        assertThat(new GroupArithmetic(rows, serverMicros())
+                        .decide(new Demand(ALICE, LIMIT, 1))
+                        .allowed())
+                .isTrue();
+        return row;
+    }
+
+    private static Swap swapOf(Row row) {
+        Swap swap = new Swap(0);
+        swap.add(row.unit);
+        return swap;
+    }
+
+    private SwapReply send(AsyncCommand<byte[], byte[], SwapReply> command) throws Exception {
+        connection.dispatch(command);
+        return command.get(10, TimeUnit.SECONDS);
+    }
+
+    /** The same bytes. */
+    private SwapReply sendAgain(AsyncCommand<byte[], byte[], SwapReply> command) throws Exception {
+        return send(new AsyncCommand<>(new Command<>(command.getType(), new SwapReply(1), command.getArgs())));
+    }
+
+    private static long serverMicros() {
+        return TestRedis.single().call(redis -> {
+            var time = redis.time();
+            return Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1));
+        });
+    }
+
+    private Stored stored(Limit limit) {
+        return StoredCodec.decode(connection.sync().get(name(limit)));
+    }
+
+    private long pttl(Limit limit) {
+        return connection.sync().pttl(name(limit));
+    }
+
+    private static byte[] name(Limit limit) {
+        return ("rl:{user:alice}:" + limit.name()).getBytes(StandardCharsets.UTF_8);
+    }
+}
