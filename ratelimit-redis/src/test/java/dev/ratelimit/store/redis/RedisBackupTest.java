@@ -1,0 +1,109 @@
+package dev.ratelimit.store.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.store.Operation.Demand;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Rehearses the restore of docs/redis.md: the state before, a disaster, and what is counted again after. */
+@Timeout(60)
+class RedisBackupTest {
+
+    private static final Subject ALICE = Subject.user("alice");
+    private static final Subject MALLORY = Subject.user("mallory");
+    private static final Limit LIMIT = Instance.atMost("api", 100);
+    private static final Limit STRICT = Limit.named("strict")
+            .algorithm(new FixedWindow(1, Instance.AGES))
+            .penalty(1, Duration.ofHours(1))
+            .build();
+
+    private static void charge(Instance instance, int times) {
+        for (int i = 0; i < times; i++) {
+            assertThat(instance.isAllowed(ALICE, LIMIT)).isTrue();
+        }
+    }
+
+    /** Blocked for an hour. */
+    private static void violate(Instance instance) {
+        assertThat(instance.isAllowed(MALLORY, STRICT)).isTrue();
+        assertThat(instance.isAllowed(MALLORY, STRICT)).isFalse();
+    }
+
+    private static boolean isBlocked(Instance instance) {
+        return instance.store.decide(new Demand(MALLORY, STRICT, 1)).first().penaltyUntil() > 0;
+    }
+
+    @Test
+    void snapshotForgetsWhatCameAfterIt() throws Exception {
+        try (RedisProcess server = RedisProcess.start();
+                Instance instance = Instance.on(server, Instance.PATIENT)) {
+            charge(instance, 40);
+            violate(instance);
+            server.call(redis -> redis.save()); // as "save 300 1" does every five minutes
+            Path backup = server.folder().resolve("backup.rdb");
+            Files.copy(server.folder().resolve("dump.rdb"), backup);
+            charge(instance, 25);
+            server.kill();
+            Files.delete(server.folder().resolve("dump.rdb"));
+
+            Files.copy(backup, server.folder().resolve("dump.rdb"), StandardCopyOption.REPLACE_EXISTING);
+            server.startAgain();
+
+            assertUsed(instance, 40);
+            assertThat(isBlocked(instance)).as("the penalty is in the snapshot").isTrue();
+            charge(instance, 60); // the 25 are granted once more
+            assertThat(instance.isAllowed(ALICE, LIMIT)).isFalse();
+        }
+    }
+
+    @Test
+    void appendOnlyFileForgetsAtMostWhatWasNotSynced() throws Exception {
+        try (RedisProcess server = RedisProcess.start("appendonly yes", "appendfsync everysec");
+                Instance instance = Instance.on(server, Instance.PATIENT)) {
+            charge(instance, 40);
+            violate(instance);
+            charge(instance, 25);
+            server.kill();
+
+            server.startAgain();
+
+            // The process was killed, not the machine: the file has all that was answered.
+            assertUsed(instance, 65);
+            assertThat(isBlocked(instance)).isTrue();
+            charge(instance, 35);
+            assertThat(instance.isAllowed(ALICE, LIMIT)).isFalse();
+        }
+    }
+
+    /** The instance remembers values that the server no longer has. It must not write them over the restored ones. */
+    @Test
+    void emptyServerCountsAnew() throws Exception {
+        try (RedisProcess server = RedisProcess.start();
+                Instance instance = Instance.on(server, Instance.PATIENT)) {
+            charge(instance, 40);
+            violate(instance);
+            server.kill();
+
+            server.startAgain();
+
+            assertUsed(instance, 0);
+            assertThat(isBlocked(instance)).isFalse();
+        }
+    }
+
+    private static void assertUsed(Instance instance, long used) {
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(20))
+                .ignoreExceptions()
+                .untilAsserted(() -> assertThat(instance.used(ALICE, LIMIT)).isEqualTo(used));
+    }
+}

@@ -1,0 +1,100 @@
+package dev.ratelimit.store.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.Limit;
+import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.SlidingLog;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The clock of a server is set back or ahead: limits go by that clock, and a jump grants nothing extra. */
+@Timeout(60)
+class RedisClockTest {
+
+    private static final Subject ALICE = Subject.user("alice");
+
+    private static final List<Path> FAKETIME = List.of(
+            Path.of("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"),
+            Path.of("/usr/lib/faketime/libfaketimeMT.so.1"));
+
+    private final Limit hourly = Limit.named("hourly")
+            .algorithm(new SlidingLog(5, Duration.ofHours(1)))
+            .build();
+
+    /** The state was written by a server that was ahead, as after a failover to a server whose clock is right. */
+    @Test
+    void clockThatIsBehindTheStateForgetsNothing() {
+        TestRedis.single().call(redis -> redis.flushall());
+        RedisOptions ahead = Instance.PATIENT.withClock(() -> Instant.now().plus(Duration.ofMinutes(10)));
+        try (Instance before = Instance.on(TestRedis.single(), ahead);
+                Instance after = Instance.on(TestRedis.single(), Instance.PATIENT)) {
+            for (int i = 0; i < 3; i++) {
+                assertThat(before.isAllowed(ALICE, hourly)).isTrue();
+            }
+
+            assertThat(after.used(ALICE, hourly)).isEqualTo(3);
+            assertThat(after.isAllowed(ALICE, hourly)).isTrue();
+            assertThat(after.isAllowed(ALICE, hourly)).isTrue();
+            assertThat(after.isAllowed(ALICE, hourly)).isFalse();
+        }
+    }
+
+    @Test
+    void serverWhoseClockJumpsIsFollowed(@TempDir Path folder) throws Exception {
+        Path library = FAKETIME.stream().filter(Files::exists).findFirst().orElse(null);
+        Assumptions.assumeTrue(library != null, "libfaketime is not installed: no server can be given another clock");
+        Path offset = Files.writeString(folder.resolve("offset"), "+0");
+        Map<String, String> environment = Map.of(
+                "LD_PRELOAD",
+                library.toString(),
+                "FAKETIME_TIMESTAMP_FILE",
+                offset.toString(),
+                "FAKETIME_NO_CACHE",
+                "1",
+                "FAKETIME_DONT_FAKE_MONOTONIC",
+                "1");
+        Limit window = Limit.named("window")
+                .algorithm(new FixedWindow(5, Duration.ofHours(1)))
+                .build();
+        try (RedisProcess server = RedisProcess.start(environment);
+                Instance instance = Instance.on(server, Instance.PATIENT)) {
+            for (int i = 0; i < 5; i++) {
+                assertThat(instance.isAllowed(ALICE, hourly)).isTrue();
+            }
+            assertThat(instance.isAllowed(ALICE, window)).isTrue();
+            long before = micros(server);
+
+            Files.writeString(offset, "-600");
+            assertThat(micros(server)).as("the clock of the server").isLessThan(before);
+            assertThat(instance.isAllowed(ALICE, hourly)).as("set back").isFalse();
+            assertThat(instance.isAllowed(Subject.user("bob"), hourly)).isTrue();
+
+            Files.writeString(offset, "+600");
+            assertThat(instance.isAllowed(ALICE, hourly)).as("set ahead").isFalse();
+            assertThat(instance.used(Subject.user("bob"), hourly)).isEqualTo(1);
+
+            Files.writeString(offset, "+7500");
+            assertThat(instance.isAllowed(ALICE, hourly))
+                    .as("after more than an hour of that clock")
+                    .isTrue();
+            assertThat(instance.used(ALICE, window)).isZero();
+        }
+    }
+
+    private static long micros(RedisProcess server) {
+        return server.call(redis -> {
+            List<String> time = redis.time();
+            return Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1));
+        });
+    }
+}
