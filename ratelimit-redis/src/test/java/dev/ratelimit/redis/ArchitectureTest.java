@@ -30,6 +30,7 @@ class ArchitectureTest {
                     "dev.ratelimit.algorithm",
                     "dev.ratelimit.store",
                     "dev.ratelimit.store.redis",
+                    "dev.ratelimit.store.swap",
                     "dev.ratelimit.support",
                     "io.lettuce.core..",
                     "io.netty.buffer",
@@ -59,7 +60,7 @@ class ArchitectureTest {
     @ArchTest
     static void architecturePageSaysTheSame(JavaClasses classes) throws IOException {
         assertThat(Files.readString(Path.of("../docs/architecture.md")))
-                .contains("`store.redis` imports root, `algorithm` and `store`")
+                .contains("`store.redis` imports root, `algorithm`, `store` and `store.swap`")
                 .contains("`redis` imports `setting`, `store`, `store.redis` and `database`");
     }
 }
