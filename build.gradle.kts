@@ -65,6 +65,7 @@ subprojects {
         exclude("dev/ratelimit/startup/**")
         exclude("dev/ratelimit/data/table/**")
         exclude("dev/ratelimit/autoconfigure/property/**")
+        exclude("dev/ratelimit/redis/**")
         (options as StandardJavadocDocletOptions).apply {
             encoding = "UTF-8"
             addBooleanOption("Xdoclint:all,-missing", true)

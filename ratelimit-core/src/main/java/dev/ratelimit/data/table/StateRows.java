@@ -18,6 +18,9 @@ public final class StateRows {
     /** Sorts after every text that begins with what is before it, in the order of bytes that both databases use. */
     private static final String LAST = Character.toString(Character.MAX_CODE_POINT);
 
+    /** A reset leaves an empty row, and a subject that has moved to another shard leaves a mark. */
+    private static final String WITH_STATE = "AND algorithm <> '' AND algorithm NOT LIKE 'moved:%'";
+
     /** Of one statement: SQLite takes a bounded number of parameters. */
     private static final int MOST_KEYS = 500;
 
@@ -30,18 +33,20 @@ public final class StateRows {
     }
 
     public List<String> findSubjects(String prefix, int most) {
-        TreeSet<String> found = new TreeSet<>();
-        for (Table table : List.of(counts, penalties)) {
-            found.addAll(table.find(
-                    """
-                    SELECT DISTINCT user_id FROM {table}
-                    WHERE user_id >= :first AND user_id <= :last
-                    ORDER BY user_id LIMIT :most
-                    """,
-                    Map.of("first", prefix, "last", prefix + LAST, "most", most),
-                    (row, number) -> row.getString("user_id")));
-        }
+        TreeSet<String> found = new TreeSet<>(findSubjects(counts, WITH_STATE, prefix, most));
+        found.addAll(findSubjects(penalties, "", prefix, most));
         return found.stream().limit(most).toList();
+    }
+
+    private static List<String> findSubjects(Table table, String condition, String prefix, int most) {
+        return table.find(
+                """
+                SELECT DISTINCT user_id FROM {table}
+                WHERE user_id >= :first AND user_id <= :last %s
+                ORDER BY user_id LIMIT :most
+                """.formatted(condition),
+                Map.of("first", prefix, "last", prefix + LAST, "most", most),
+                (row, number) -> row.getString("user_id"));
     }
 
     /** The state of the subject itself, and of those that begin with it and {@code +}; not what has expired. */
@@ -53,7 +58,7 @@ public final class StateRows {
                         """
                 SELECT user_id, resource, last_request_at FROM {table}
                 WHERE (user_id = :subject OR (user_id >= :first AND user_id <= :last)) AND expires_at > :now
-                    AND algorithm NOT LIKE 'moved:%'
+                    AND algorithm <> '' AND algorithm NOT LIKE 'moved:%'
                 ORDER BY user_id, resource LIMIT :most
                 """,
                         values,

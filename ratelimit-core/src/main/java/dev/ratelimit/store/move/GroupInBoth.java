@@ -171,7 +171,7 @@ final class GroupInBoth {
             log.debug(
                     "Leaving up to {} charges that one of two stores has made: {}",
                     corrections.size(),
-                    LogText.of(String.valueOf(e.getMessage())));
+                    LogText.of(e.getMessage()));
         }
     }
 
