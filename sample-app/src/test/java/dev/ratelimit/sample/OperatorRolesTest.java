@@ -48,10 +48,12 @@ class OperatorRolesTest extends RunningSample {
                 "operator, 200, 200, 200",
             })
     void roles(@Nullable String user, int read, int write, int delete) throws Exception {
-        for (String path : new String[] {
-            "", "/limits", "/limits/reads", "/rules", "/users/alice", "/penalties", "/changes", "/search/user:a"
-        }) {
+        for (String path : new String[] {"", "/limits", "/limits/reads", "/rules", "/users/alice", "/changes"}) {
             assertThat(send(user, "GET", path, null).statusCode()).as(path).isEqualTo(read);
+        }
+        // In these tests counts are in memory, where they cannot be listed.
+        for (String path : new String[] {"/penalties", "/search/user:a"}) {
+            assertThat(send(user, "GET", path, null).statusCode()).as(path).isEqualTo(read == 200 ? 503 : read);
         }
         assertThat(send(user, "POST", "/rules/reads", CHANGE).statusCode()).isEqualTo(write);
         assertThat(admin.rules().find("reads").content() == null).isEqualTo(write == 200);
