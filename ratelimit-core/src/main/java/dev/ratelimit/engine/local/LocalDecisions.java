@@ -13,6 +13,7 @@ import dev.ratelimit.support.Micros;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -79,11 +80,12 @@ public final class LocalDecisions implements Bookkeeping {
     @Override
     public List<Pending> send(List<Pending> group) {
         List<Pending> sent = new ArrayList<>(group.size());
+        Set<StateKey> reset = new HashSet<>(0);
         lock.lock();
         try {
             for (Pending pending : group) {
                 if (!pending.isDecidedHere()) {
-                    pending.send(prepared(pending.operation));
+                    pending.send(prepared(pending.operation, reset));
                     sent.add(pending);
                 }
             }
@@ -104,7 +106,12 @@ public final class LocalDecisions implements Bookkeeping {
         }
     }
 
-    private Operation prepared(Operation operation) {
+    /**
+     * The operation with the debts of its subjects.
+     *
+     * @param reset the keys that an operation before it in the group resets: their debts are forgotten
+     */
+    private Operation prepared(Operation operation, Set<StateKey> reset) {
         boolean owes = false;
         for (Demand demand : operation.demands()) {
             if (operation.kind() == Kind.DECIDE) {
@@ -112,12 +119,17 @@ public final class LocalDecisions implements Bookkeeping {
             }
             owes |= !debtors.isEmpty() && debtors.contains(demand.key());
         }
-        if (!owes || operation.kind() == Kind.RESET) {
+        if (!owes) {
+            return operation;
+        }
+        if (operation.kind() == Kind.RESET) {
+            operation.demands().forEach(demand -> reset.add(demand.key()));
             return operation;
         }
         List<Demand> demands = new ArrayList<>(operation.demands().size());
         for (Demand demand : operation.demands()) {
-            demands.add(accounts.of(demand).withDebt(operation.kind(), demand));
+            demands.add(
+                    reset.contains(demand.key()) ? demand : accounts.of(demand).withDebt(operation.kind(), demand));
         }
         return new Operation(operation.kind(), demands);
     }

@@ -108,6 +108,22 @@ class ForeseenAnswersTest {
 
     @ParameterizedTest
     @MethodSource("limitsOfTen")
+    void debtIsNotChargedBehindAResetInTheSameGroup(Limit limit) {
+        assertThat(isAdmittedHere(request(limit))).isTrue();
+        assertThat(local.debts()).isEqualTo(1);
+        Pending reset =
+                new Pending(new Operation(Kind.RESET, request(limit).operation.demands()));
+
+        List<Pending> group = local.send(List.of(reset, request(limit)));
+        assertThat(local.answered(group, decideInStore(group))).isEmpty();
+        local.returned(group);
+
+        assertThat(local.debts()).isZero();
+        assertThat(leftInStore(limit)).isEqualTo(9);
+    }
+
+    @ParameterizedTest
+    @MethodSource("limitsOfTen")
     void requestThatIsNotAtTheStoreComesAfterThoseThatAre(Limit limit) {
         List<Pending> group = local.send(requests(7, limit));
         Pending waiting = request(limit);
