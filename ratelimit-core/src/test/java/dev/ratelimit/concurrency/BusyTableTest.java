@@ -24,13 +24,20 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.postgresql.ds.PGSimpleDataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The effect of decisions on a table that is busy and grows. */
+/**
+ * The effect of decisions on a table that is busy and grows.
+ *
+ * <p>PostgreSQL reuses the space of old row versions only if no transaction of the same database may still read them. So the
+ * table has a database of its own, without autovacuum, and groups come one after another.
+ */
 @Timeout(60)
 class BusyTableTest {
 
@@ -43,6 +50,7 @@ class BusyTableTest {
             .algorithm(new TokenBucket(1_000_000, Rate.perSecond(100)))
             .build();
 
+    private static final String SCHEMA = "ratelimit";
     private static final TestPostgres POSTGRES = TestPostgres.instance();
 
     /** The statistics of the database for the table. */
@@ -53,16 +61,16 @@ class BusyTableTest {
     @BeforeAll
     static void decideALotFromAnEmptyTableOn() throws Exception {
         TestSeed seed = TestSeed.of("BusyTableTest");
-        String schema = POSTGRES.freshSchema();
-        Schema.migrate(POSTGRES.dataSource(), schema);
+        PGSimpleDataSource database = freshDatabase();
+        Schema.migrate(database, SCHEMA);
+        execute(database, "ALTER TABLE " + SCHEMA + ".rate_limits SET (autovacuum_enabled = false)");
         HikariConfig config = new HikariConfig();
-        config.setJdbcUrl(POSTGRES.jdbcUrl());
-        config.addDataSourceProperty("ApplicationName", schema);
+        config.setDataSource(database);
         config.setMaximumPoolSize(4);
         try (HikariDataSource pool = new HikariDataSource(config);
-                PostgresLimitStore store = new PostgresLimitStore(pool, schema);
+                PostgresLimitStore store = new PostgresLimitStore(pool, SCHEMA);
                 StoreRateLimiter limiter = StoreRateLimiter.builder(store, Limits.of(LIMIT))
-                        .grouping(Grouping.DEFAULT.withGroupsInFlight(2).withDeadline(Duration.ofSeconds(30)))
+                        .grouping(Grouping.DEFAULT.withGroupsInFlight(1).withDeadline(Duration.ofSeconds(30)))
                         .build()) {
             Together.run(THREADS, number -> () -> {
                 RandomGenerator random = seed.history(number);
@@ -75,11 +83,15 @@ class BusyTableTest {
         }
         // Connections report what they have counted at the latest when they are closed.
         await().atMost(Duration.ofSeconds(20))
-                .until(() ->
-                        numbers("SELECT count(*) FROM pg_stat_activity WHERE application_name = '" + schema + "'")[0]
-                                == 0);
-        long[] numbers = numbers("SELECT n_tup_upd, n_tup_hot_upd, seq_tup_read FROM pg_stat_user_tables"
-                + " WHERE relname = 'rate_limits' AND schemaname = '" + schema + "'");
+                .until(() -> numbers(
+                                "SELECT count(*) FROM pg_stat_activity WHERE datname = '"
+                                        + database.getDatabaseName() + "' AND backend_type = 'client backend'"
+                                        + " AND pid <> pg_backend_pid()",
+                                database)[0]
+                        == 0);
+        long[] numbers = numbers(
+                "SELECT n_tup_upd, n_tup_hot_upd, seq_tup_read FROM pg_stat_user_tables WHERE relname = 'rate_limits'",
+                database);
         counted = new Counted(numbers[0], numbers[1], numbers[2]);
         log.info("{}", counted);
         // A subject that is twice in a group is written once.
@@ -98,8 +110,24 @@ class BusyTableTest {
         assertThat(counted.rowsReadInWholeScans()).isZero();
     }
 
-    private static long[] numbers(String query) throws SQLException {
-        try (Connection connection = POSTGRES.dataSource().getConnection();
+    private static PGSimpleDataSource freshDatabase() throws SQLException {
+        String name = POSTGRES.freshSchema();
+        execute(POSTGRES.dataSource(), "CREATE DATABASE " + name);
+        PGSimpleDataSource database = new PGSimpleDataSource();
+        database.setUrl(POSTGRES.jdbcUrl());
+        database.setDatabaseName(name);
+        return database;
+    }
+
+    private static void execute(DataSource database, String sql) throws SQLException {
+        try (Connection connection = database.getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+
+    private static long[] numbers(String query, DataSource database) throws SQLException {
+        try (Connection connection = database.getConnection();
                 Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(query)) {
             row.next();
