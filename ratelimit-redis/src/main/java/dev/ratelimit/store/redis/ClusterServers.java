@@ -44,16 +44,18 @@ final class ClusterServers implements RedisServers {
         return part != null ? part : newPart(node);
     }
 
+    @Override
+    public boolean isOne() {
+        return false;
+    }
+
     private synchronized int newPart(String node) {
         return parts.computeIfAbsent(node, added -> parts.size());
     }
 
     @Override
-    public void send(int slot, List<AsyncCommand<byte[], byte[], ?>> commands) {
-        // One by one: for several at once, the client would wait until it has connected to a server that may be down.
-        for (AsyncCommand<byte[], byte[], ?> command : commands) {
-            connection.dispatch(command);
-        }
+    public void send(int slot, AsyncCommand<byte[], byte[], ?> command) {
+        connection.dispatch(command);
     }
 
     @Override

@@ -110,7 +110,7 @@ public final class RedisLimitStore implements LimitStore {
     /** The server that has the key. */
     @Override
     public int part(StateKey key) {
-        return servers.part(servers.slot(keys.of(key)));
+        return servers.isOne() ? 0 : servers.part(servers.slot(keys.of(key)));
     }
 
     @Override

@@ -30,8 +30,11 @@ interface RedisServers extends AutoCloseable {
     /** The number of that server. */
     int part(int slot);
 
-    /** Sends commands of one slot, and does not wait for their answers. They are carried out in their order. */
-    void send(int slot, List<AsyncCommand<byte[], byte[], ?>> commands);
+    /** Whether all slots are on one server. */
+    boolean isOne();
+
+    /** Sends a command of one slot, and does not wait for its answer. */
+    void send(int slot, AsyncCommand<byte[], byte[], ?> command);
 
     /** Sends commands to the same server on one connection: for a command that looks at what others have done before. */
     void sendTogether(int slot, List<AsyncCommand<byte[], byte[], ?>> commands);

@@ -35,19 +35,12 @@ final class RememberedValues {
     /**
      * @param losses rises with each lost swap, and falls with each that was won
      */
-    record Remembered(Stored stored, int losses) {
+    private record Remembered(Stored stored, int losses) {}
 
-        static final Remembered NOTHING = new Remembered(Stored.NONE, 0);
-
-        /** Whether another process has probably written since. */
-        boolean isDoubtful() {
-            return losses > 0;
-        }
-    }
-
-    Remembered get(StateKey key) {
+    /** The value, or {@link Stored#NONE}. */
+    Stored get(StateKey key) {
         Remembered found = find(key);
-        return found == null ? Remembered.NOTHING : found;
+        return found == null ? Stored.NONE : found.stored;
     }
 
     private @Nullable Remembered find(StateKey key) {
@@ -71,7 +64,8 @@ final class RememberedValues {
     }
 
     boolean isContended(StateKey key) {
-        return get(key).losses >= CONTENDED;
+        Remembered found = find(key);
+        return found != null && found.losses >= CONTENDED;
     }
 
     private void put(StateKey key, Stored stored, int losses) {

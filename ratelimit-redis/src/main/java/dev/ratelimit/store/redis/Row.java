@@ -3,7 +3,6 @@ package dev.ratelimit.store.redis;
 import dev.ratelimit.algorithm.State;
 import dev.ratelimit.algorithm.Violations;
 import dev.ratelimit.store.StateKey;
-import dev.ratelimit.store.redis.RememberedValues.Remembered;
 
 /** One key of a group: its value as far as it is known, and as it was decided. Not thread-safe. */
 final class Row {
@@ -22,15 +21,15 @@ final class Row {
     /** Whether the server has said during this call that the known value is the stored one. */
     private boolean isConfirmed;
 
-    private boolean isDoubtful;
-
-    Row(StateKey key, byte[] name, int slot, Remembered remembered) {
+    /**
+     * @param remembered its value, as far as this process knows
+     */
+    Row(StateKey key, byte[] name, int slot, Stored remembered) {
         this.key = key;
         this.name = name;
         this.slot = slot;
-        this.known = remembered.stored();
+        this.known = remembered;
         this.next = known;
-        this.isDoubtful = remembered.isDoubtful();
     }
 
     /** Begins a round: nothing is decided yet. */
@@ -79,11 +78,6 @@ final class Row {
         return isConfirmed;
     }
 
-    /** Whether another process has probably changed the value. */
-    boolean isDoubtful() {
-        return isDoubtful;
-    }
-
     /** The decided value, with a version of its own. */
     Stored versioned(long version) {
         next = new Stored(version, next.state(), next.violations());
@@ -93,7 +87,6 @@ final class Row {
     /** The known value is the stored one. */
     void confirm() {
         isConfirmed = true;
-        isDoubtful = false;
     }
 
     /** The decided value is the stored one. */

@@ -32,13 +32,18 @@ final class SingleServer implements RedisServers {
     }
 
     @Override
-    public void send(int slot, List<AsyncCommand<byte[], byte[], ?>> commands) {
-        connection.dispatch(commands);
+    public boolean isOne() {
+        return true;
+    }
+
+    @Override
+    public void send(int slot, AsyncCommand<byte[], byte[], ?> command) {
+        connection.dispatch(command);
     }
 
     @Override
     public void sendTogether(int slot, List<AsyncCommand<byte[], byte[], ?>> commands) {
-        send(slot, commands);
+        connection.dispatch(commands);
     }
 
     @Override

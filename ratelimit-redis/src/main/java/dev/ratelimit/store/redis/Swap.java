@@ -36,12 +36,7 @@ final class Swap {
             starts.append(i == 0 ? '1' : '0');
         }
         keys += unit.rows().size();
-        isWriting |= isWritten(unit);
-    }
-
-    /** Doubtful rows are read first. */
-    static boolean isWritten(Unit unit) {
-        return unit.isChanged() && !unit.isDoubtful();
+        isWriting |= unit.isChanged();
     }
 
     int slot() {
@@ -80,18 +75,17 @@ final class Swap {
         args.add(isClockGiven ? EMPTY : digits(moment));
         args.add(starts.toString().getBytes(StandardCharsets.US_ASCII));
         for (Unit unit : units) {
-            boolean written = isWritten(unit);
             for (Row row : unit.rows()) {
-                add(args, row, written && row.isChanged(), isClockGiven);
+                add(args, row, isClockGiven);
             }
         }
         return new AsyncCommand<>(
                 new Command<>(isScriptKnown ? CommandType.EVALSHA : CommandType.EVAL, new SwapReply(keys), args));
     }
 
-    private static void add(CommandArgs<byte[], byte[]> args, Row row, boolean written, boolean isClockGiven) {
+    private static void add(CommandArgs<byte[], byte[]> args, Row row, boolean isClockGiven) {
         args.add(row.known().isNone() ? EMPTY : StoredCodec.version(row.known().version()));
-        if (!written) {
+        if (!row.isChanged()) {
             args.add(EMPTY).add(EMPTY);
         } else if (row.isToBeDeleted()) {
             args.add(EMPTY).add(ZERO);

@@ -78,7 +78,7 @@ final class SwapCalls {
         AsyncCommand<byte[], byte[], SwapReply> command = swap.command(moment, options.clock() != null, isScriptKnown);
         String node = servers.node(swap.slot());
         if (options.acknowledge() == Acknowledge.MASTER || !swap.isWriting()) {
-            servers.send(swap.slot(), List.of(command));
+            servers.send(swap.slot(), command);
             return new Sent(swap, node, command, null);
         }
         long millis = Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime()));
@@ -111,22 +111,20 @@ final class SwapCalls {
         for (int i = 0; i < unit.rows().size(); i++) {
             unchanged &= reply.found(firstKey + i) == null;
         }
-        boolean written = unchanged && Swap.isWritten(unit);
-        boolean decided = unchanged && (written || !unit.isChanged());
         for (int i = 0; i < unit.rows().size(); i++) {
             Row row = unit.rows().get(i);
             byte[] found = reply.found(firstKey + i);
             if (found != null) {
                 row.found(decode(row, found));
                 remembered.lost(row.key, row.known());
-            } else if (written && row.isChanged()) {
+            } else if (unchanged && row.isChanged()) {
                 row.written();
                 remembered.won(row.key, row.known());
             } else {
                 row.confirm();
             }
         }
-        unit.end(decided ? Outcome.DONE : unchanged ? Outcome.READ : Outcome.LOST);
+        unit.end(unchanged ? Outcome.DONE : Outcome.LOST);
     }
 
     private static Stored decode(Row row, byte[] found) {

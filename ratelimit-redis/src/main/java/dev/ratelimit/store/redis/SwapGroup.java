@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>Operations on those others are decided again, in the next round. From the second lost round on, it waits a little before.
  * </ol>
  *
- * Values that other processes have changed lately are read before they are decided. Not thread-safe.
+ * So the first round is also the read of the values that other processes have changed. Not thread-safe.
  */
 final class SwapGroup implements GroupArithmetic.Rows {
 
@@ -103,7 +103,8 @@ final class SwapGroup implements GroupArithmetic.Rows {
                     task.isRefused()
                             ? "the server refused the moment of the decision: no clock of a server may differ"
                                     + " from another by a second"
-                            : "other processes changed the same subjects " + backoff.lost() + " times meanwhile"));
+                            : "no swap succeeded in time, after " + backoff.lost()
+                                    + " tries: other processes change the same subjects, or this one is too busy"));
         }
     }
 
@@ -166,10 +167,13 @@ final class SwapGroup implements GroupArithmetic.Rows {
 
     /** All tasks, to see what they still owe. */
     List<Demand> owed() {
-        return byOperation.stream()
-                .flatMap(List::stream)
-                .flatMap(task -> task.owed().stream())
-                .toList();
+        List<Demand> owed = new ArrayList<>();
+        for (List<Task> tasks : byOperation) {
+            for (Task task : tasks) {
+                owed.addAll(task.owed());
+            }
+        }
+        return owed;
     }
 
     /** In the order of the group, {@code null} where an operation was not decided. */

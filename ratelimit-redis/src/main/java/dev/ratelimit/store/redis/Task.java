@@ -75,15 +75,16 @@ final class Task {
 
     /** Gives back what a round before has charged. */
     void giveBack(GroupArithmetic arithmetic) {
-        if (!isInOneSlot) {
-            for (Demand owed : owed()) {
-                arithmetic.decide(new Operation(Kind.SETTLE, List.of(owed)));
-            }
+        for (Demand owed : owed()) {
+            arithmetic.decide(new Operation(Kind.SETTLE, List.of(owed)));
         }
     }
 
     /** The settlements that give back the charges that it bears. */
     List<Demand> owed() {
+        if (isInOneSlot) {
+            return List.of();
+        }
         List<Demand> owed = new ArrayList<>();
         for (int i = 0; i < charges.length; i++) {
             Charge charge = charges[i];

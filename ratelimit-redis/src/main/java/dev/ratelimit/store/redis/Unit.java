@@ -13,8 +13,6 @@ final class Unit {
         KNOWN,
         /** All rows were as they were known, and what was decided is written. */
         DONE,
-        /** The rows were only read, to be decided again. */
-        READ,
         /** Another process had changed a row: nothing was written. */
         LOST,
         /** The server has refused the command as a whole: nothing was written. */
@@ -62,16 +60,6 @@ final class Unit {
     boolean needsServer() {
         for (Row row : rows) {
             if (row.isChanged() || !row.isConfirmed()) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /** Whether a swap would probably be lost. */
-    boolean isDoubtful() {
-        for (Row row : rows) {
-            if (row.isDoubtful()) {
                 return true;
             }
         }

@@ -12,7 +12,8 @@
 -- is empty if there is none, and 0 if it is no string. A unit was written if all of its keys returned 1. If the moment is not of the last second,
 -- nothing is written, and only the time is returned.
 
-local time = redis.call('TIME')
+local call, byte, sub = redis.call, string.byte, string.sub
+local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
 local reply = {now}
 if ARGV[1] ~= '' then
@@ -22,40 +23,44 @@ if ARGV[1] ~= '' then
     end
 end
 
-local starts = ARGV[2]
+local keys, args = KEYS, ARGV
+local number = #keys
+local starts = args[2]
+-- All at once: for short values, each call costs more than what it reads.
+local values = call('MGET', unpack(keys))
 local first = 1
-while first <= #KEYS do
+while first <= number do
     local last = first
-    while last < #KEYS and string.byte(starts, last + 1) == 48 do
+    while last < number and byte(starts, last + 1) == 48 do
         last = last + 1
     end
     local unchanged = true
     for i = first, last do
-        local version = redis.pcall('GETRANGE', KEYS[i], 0, 7)
-        local new = ARGV[3 * i + 1]
-        if type(version) == 'table' then
-            -- An error: the key is a list or something else. Only its own unit must fail.
+        local value, new = values[i], args[3 * i + 1]
+        local version = value and sub(value, 1, 8) or ''
+        if not value and call('EXISTS', keys[i]) == 1 then
+            -- The key is a list or something else. Only its own unit must fail.
             unchanged = false
             reply[i + 1] = 0
         -- The new version is there already if the same command was sent twice.
-        elseif version == ARGV[3 * i] or (#new > 0 and version == string.sub(new, 1, 8)) then
+        elseif version == args[3 * i] or (#new > 0 and version == sub(new, 1, 8)) then
             reply[i + 1] = 1
         else
             unchanged = false
-            reply[i + 1] = redis.call('GET', KEYS[i]) or ''
+            reply[i + 1] = value or ''
         end
     end
     if unchanged then
         for i = first, last do
-            local new, expiry = ARGV[3 * i + 1], ARGV[3 * i + 2]
+            local new, expiry = args[3 * i + 1], args[3 * i + 2]
             if #new == 0 then
                 if expiry == '0' then
-                    redis.call('DEL', KEYS[i])
+                    call('DEL', keys[i])
                 end
             elseif expiry == '' then
-                redis.call('SET', KEYS[i], new)
+                call('SET', keys[i], new)
             else
-                redis.call('SET', KEYS[i], new, 'PXAT', expiry)
+                call('SET', keys[i], new, 'PXAT', expiry)
             end
         end
     end

@@ -51,21 +51,26 @@ final class HeldUpServers implements RedisServers {
     }
 
     @Override
-    public void send(int slot, List<AsyncCommand<byte[], byte[], ?>> commands) {
-        Queue<Before> waiting = before.get(slot);
-        Before action = waiting == null ? null : waiting.poll();
-        try {
-            if (action == null || action.isSent()) {
-                servers.send(0, commands);
-            }
-        } catch (Exception e) {
-            commands.forEach(command -> command.completeExceptionally(e));
-        }
+    public boolean isOne() {
+        return false;
+    }
+
+    @Override
+    public void send(int slot, AsyncCommand<byte[], byte[], ?> command) {
+        sendTogether(slot, List.of(command));
     }
 
     @Override
     public void sendTogether(int slot, List<AsyncCommand<byte[], byte[], ?>> commands) {
-        send(slot, commands);
+        Queue<Before> waiting = before.get(slot);
+        Before action = waiting == null ? null : waiting.poll();
+        try {
+            if (action == null || action.isSent()) {
+                servers.sendTogether(0, commands);
+            }
+        } catch (Exception e) {
+            commands.forEach(command -> command.completeExceptionally(e));
+        }
     }
 
     @Override

@@ -1,17 +1,26 @@
 package dev.ratelimit.store.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.ratelimit.Limit;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.Outcome;
 import dev.ratelimit.Subject;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.SlidingLog;
+import dev.ratelimit.store.LimitStoreException;
+import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.Operation.Demand;
+import dev.ratelimit.store.Operation.Kind;
+import io.lettuce.core.cluster.SlotHash;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -51,18 +60,8 @@ class RedisClockTest {
 
     @Test
     void serverWhoseClockJumpsIsFollowed(@TempDir Path folder) throws Exception {
-        Path library = FAKETIME.stream().filter(Files::exists).findFirst().orElse(null);
-        Assumptions.assumeTrue(library != null, "libfaketime is not installed: no server can be given another clock");
         Path offset = Files.writeString(folder.resolve("offset"), "+0");
-        Map<String, String> environment = Map.of(
-                "LD_PRELOAD",
-                library.toString(),
-                "FAKETIME_TIMESTAMP_FILE",
-                offset.toString(),
-                "FAKETIME_NO_CACHE",
-                "1",
-                "FAKETIME_DONT_FAKE_MONOTONIC",
-                "1");
+        Map<String, String> environment = clockOf(offset);
         Limit window = Limit.named("window")
                 .algorithm(new FixedWindow(5, Duration.ofHours(1)))
                 .build();
@@ -88,6 +87,60 @@ class RedisClockTest {
                     .as("after more than an hour of that clock")
                     .isTrue();
             assertThat(instance.used(ALICE, window)).isZero();
+        }
+    }
+
+    /** The environment of a server whose clock differs by that much; the file may change. */
+    private static Map<String, String> clockOf(Path offset) {
+        Path library = FAKETIME.stream().filter(Files::exists).findFirst().orElse(null);
+        Assumptions.assumeTrue(library != null, "libfaketime is not installed: no server can be given another clock");
+        return Map.of(
+                "LD_PRELOAD",
+                library.toString(),
+                "FAKETIME_TIMESTAMP_FILE",
+                offset.toString(),
+                "FAKETIME_NO_CACHE",
+                "1",
+                "FAKETIME_DONT_FAKE_MONOTONIC",
+                "1");
+    }
+
+    /** A joint decision has one moment, which both servers must accept. */
+    @Test
+    void serversWithClocksApartFailRequestsOverBothAndNoOthers(@TempDir Path folder) throws Exception {
+        Path offset = Files.writeString(folder.resolve("offset"), "+5");
+        Limit limit = Instance.atMost("calls", 1_000);
+        try (RedisProcessCluster cluster = RedisProcessCluster.startIn(List.of(Map.of(), clockOf(offset)));
+                Instance instance = Instance.on(cluster, RedisOptions.DEFAULT.withDeadline(Duration.ofSeconds(2)))) {
+            Subject first = on(0, 2);
+            Subject second = on(1, 2);
+            LimitRequest both = LimitRequest.of(first, limit).and(second, limit);
+
+            assertThat(instance.isAllowed(first, limit)).isTrue();
+            assertThat(instance.isAllowed(second, limit)).isTrue();
+            for (int i = 0; i < 3; i++) {
+                assertThat(instance.decide(both).outcome()).isEqualTo(Outcome.FAILED);
+            }
+            assertThat(catchThrowable(() -> instance.store.decide(List.of(new Operation(
+                            Kind.DECIDE, List.of(new Demand(first, limit, 1), new Demand(second, limit, 1)))))))
+                    .isInstanceOf(LimitStoreException.class)
+                    .hasMessageContaining("the server refused the moment of the decision");
+
+            Files.writeString(offset, "+0");
+
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(30))
+                    .until(() -> instance.decide(both).outcome() == Outcome.ALLOWED);
+        }
+    }
+
+    /** A subject on one of that many masters. */
+    private static Subject on(int master, int masters) {
+        for (int i = 0; ; i++) {
+            Subject subject = Subject.user("user" + i);
+            if (SlotHash.getSlot("{" + subject.text() + "}") * masters / SlotHash.SLOT_COUNT == master) {
+                return subject;
+            }
         }
     }
 

@@ -5,6 +5,7 @@ import io.lettuce.core.cluster.SlotHash;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 
@@ -28,6 +29,16 @@ final class RedisProcessCluster implements AutoCloseable {
         }
         for (int i = 0; i < masters * replicas; i++) {
             cluster.replicas.add(RedisProcess.start(all.toArray(String[]::new)));
+        }
+        cluster.join();
+        return cluster;
+    }
+
+    /** Masters without replicas, one for each environment. */
+    static RedisProcessCluster startIn(List<Map<String, String>> environments) {
+        RedisProcessCluster cluster = new RedisProcessCluster();
+        for (Map<String, String> environment : environments) {
+            cluster.masters.add(RedisProcess.start(environment, "cluster-enabled yes", "cluster-node-timeout 5000"));
         }
         cluster.join();
         return cluster;

@@ -27,12 +27,11 @@ class RememberedValuesTest {
 
     @Test
     void valueThatWasWrittenIsRemembered() {
-        assertThat(remembered.get(KEY).stored()).isEqualTo(Stored.NONE);
+        assertThat(remembered.get(KEY)).isEqualTo(Stored.NONE);
 
         remembered.won(KEY, value(1));
 
-        assertThat(remembered.get(KEY).stored()).isEqualTo(value(1));
-        assertThat(remembered.get(KEY).isDoubtful()).isFalse();
+        assertThat(remembered.get(KEY)).isEqualTo(value(1));
     }
 
     @Test
@@ -43,7 +42,7 @@ class RememberedValuesTest {
 
         long kept = 0;
         for (int i = 0; i < 10_000; i++) {
-            kept += remembered.get(new StateKey("user:" + i, "api")).stored().isNone() ? 0 : 1;
+            kept += remembered.get(new StateKey("user:" + i, "api")).isNone() ? 0 : 1;
         }
         assertThat(kept).isBetween(50L, 101L);
     }
@@ -55,14 +54,14 @@ class RememberedValuesTest {
             remembered.won(KEY, value(i + 1));
         }
 
-        assertThat(remembered.get(KEY).stored()).isEqualTo(value(10_000));
+        assertThat(remembered.get(KEY)).isEqualTo(value(10_000));
     }
 
     @Test
     void longLogIsNotKept() {
         remembered.won(KEY, value(1, Log.of(1, 10_000)));
 
-        assertThat(remembered.get(KEY).stored()).isEqualTo(Stored.NONE);
+        assertThat(remembered.get(KEY)).isEqualTo(Stored.NONE);
     }
 
     @Test
@@ -70,19 +69,7 @@ class RememberedValuesTest {
         remembered.won(KEY, value(1));
         remembered.won(KEY, Stored.NONE);
 
-        assertThat(remembered.get(KEY).stored()).isEqualTo(Stored.NONE);
-    }
-
-    @Test
-    void lostSwapMakesTheNextOneDoubtfulUntilEnoughAreWon() {
-        remembered.won(KEY, value(1));
-        remembered.lost(KEY, value(2));
-        assertThat(remembered.get(KEY).isDoubtful()).isTrue();
-
-        remembered.won(KEY, value(3));
-        remembered.won(KEY, value(4));
-
-        assertThat(remembered.get(KEY).isDoubtful()).isFalse();
+        assertThat(remembered.get(KEY)).isEqualTo(Stored.NONE);
     }
 
     @Test
@@ -94,15 +81,27 @@ class RememberedValuesTest {
         remembered.lost(KEY, value(3));
 
         assertThat(remembered.isContended(KEY)).isTrue();
-        assertThat(remembered.get(KEY).stored()).isEqualTo(value(3));
+        assertThat(remembered.get(KEY)).isEqualTo(value(3));
+    }
+
+    @Test
+    void valueIsNoLongerContendedAfterWonSwaps() {
+        remembered.won(KEY, value(1));
+        remembered.lost(KEY, value(2));
+        remembered.lost(KEY, value(3));
+
+        remembered.won(KEY, value(4));
+
+        assertThat(remembered.isContended(KEY)).isFalse();
     }
 
     @Test
     void firstReadIsNoLoss() {
         remembered.lost(KEY, value(1));
+        remembered.lost(KEY, value(1));
 
-        assertThat(remembered.get(KEY).isDoubtful()).isFalse();
-        assertThat(remembered.get(KEY).stored()).isEqualTo(value(1));
+        assertThat(remembered.isContended(KEY)).isFalse();
+        assertThat(remembered.get(KEY)).isEqualTo(value(1));
     }
 
     /** Else a subject that comes once in each window would count as contended, on a single instance. */
@@ -114,6 +113,5 @@ class RememberedValuesTest {
         }
 
         assertThat(remembered.isContended(KEY)).isFalse();
-        assertThat(remembered.get(KEY).isDoubtful()).isFalse();
     }
 }

@@ -11,7 +11,6 @@ import dev.ratelimit.algorithm.Violations;
 import dev.ratelimit.store.GroupArithmetic;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.StateKey;
-import dev.ratelimit.store.redis.RememberedValues.Remembered;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
@@ -134,7 +133,7 @@ class SwapScriptTest {
     @Test
     void resetDeletesTheKey() throws Exception {
         assertThat(other.isAllowed(ALICE, LIMIT)).isTrue();
-        Row row = new Row(KEY, KEYS.of(KEY), 0, new Remembered(stored(LIMIT), 0));
+        Row row = new Row(KEY, KEYS.of(KEY), 0, stored(LIMIT));
         row.remove();
 
         send(swapOf(row).command(serverMicros(), false, false));
@@ -143,7 +142,7 @@ class SwapScriptTest {
     }
 
     private static Row charged(Stored known) {
-        Row row = new Row(KEY, KEYS.of(KEY), 0, new Remembered(known, 0));
+        Row row = new Row(KEY, KEYS.of(KEY), 0, known);
         row.begin();
         GroupArithmetic.Rows rows = new GroupArithmetic.Rows() {
 
