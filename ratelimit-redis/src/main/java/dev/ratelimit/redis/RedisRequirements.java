@@ -14,9 +14,12 @@ import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.api.sync.RedisClusterCommands;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import io.lettuce.core.protocol.RedisProtocolException;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Predicate;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -187,11 +190,34 @@ final class RedisRequirements {
         if (answer != null) {
             return answered(server, answer);
         }
+        if (has(SSLException.class, failure)) {
+            return new RedisUnavailableException(
+                    server + " cannot be reached with TLS: " + rootMessage(failure),
+                    "Let the SSL bundle in spring.data.redis.ssl.bundle trust the certificate of the server, and address the"
+                            + " server by a name of the certificate. If the server has no TLS, remove"
+                            + " spring.data.redis.ssl.",
+                    failure);
+        }
+        if (has(RedisProtocolException.class, failure)) {
+            return new RedisUnavailableException(
+                    server + " answers, but not as Redis does: " + rootMessage(failure),
+                    "If the server expects TLS, set spring.data.redis.ssl.bundle, or spring.data.redis.ssl.enabled: true."
+                            + " Otherwise correct the address under spring.data.redis.",
+                    failure);
+        }
         return new RedisUnavailableException(
                 server + " is unreachable: " + rootMessage(failure),
                 "Start Redis, or correct the address under spring.data.redis: host and port, url, sentinel.nodes or"
                         + " cluster.nodes.",
                 failure);
+    }
+
+    /** Whether there is such a cause; the client suppresses those of the nodes of a cluster. */
+    private static boolean has(Class<? extends Throwable> type, @Nullable Throwable failure) {
+        return failure != null
+                && (type.isInstance(failure)
+                        || has(type, failure.getCause())
+                        || Arrays.stream(failure.getSuppressed()).anyMatch(each -> has(type, each)));
     }
 
     /** The answer of a server; the client suppresses those that it got from the nodes of a cluster. */

@@ -16,7 +16,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 
-/** What our own connections take from those of the application, and what not. */
+/** The settings that our own connections take from those of the application, and those that they do not. */
 class OwnConnectionsTest {
 
     private static final Duration DEADLINE = Duration.ofMillis(100);
