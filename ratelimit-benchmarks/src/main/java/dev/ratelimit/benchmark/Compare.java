@@ -107,6 +107,10 @@ public final class Compare {
         Contender rawGroup = contenders.rawGroupUpdate();
         families.add(new Family(many, rawGroup)
                 .ratio("postgresql-64-callers/raw-group-update", many, rawGroup, Goal.atLeast(0.8)));
+
+        Contender swaps = contenders.manyCallersBySwaps();
+        families.add(new Family(many, swaps)
+                .ratio("postgresql-swap-64-callers/postgresql-64-callers", swaps, many, Goal.NONE));
     }
 
     private static void hotKeys(Contenders contenders, List<Family> families) {

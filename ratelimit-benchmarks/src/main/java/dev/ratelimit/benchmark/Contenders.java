@@ -73,6 +73,14 @@ final class Contenders {
         return onPostgres("postgresql 64 callers", MANY, n -> ours(MANY, BUCKET));
     }
 
+    /** The store for engines without cheap row locks, on PostgreSQL itself. */
+    Contender manyCallersBySwaps() {
+        return onPostgres("postgresql-swap 64 callers", MANY, n -> {
+            LimitStore store = Stores.newPostgresSwaps(servers.pool(OUR_CONNECTIONS), newName("swap"));
+            return Ours.askingAll(List.of(store), store.groupsAtOnce(), MANY.keys(), List.of(BUCKET), () -> {});
+        });
+    }
+
     Contender hotKey() {
         return onPostgres("postgresql hot key", HOT, n -> ours(HOT, BUCKET));
     }

@@ -7,6 +7,7 @@ import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.MemoryLimitStore;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
+import dev.ratelimit.store.postgresql.swap.PostgresSwapStore;
 import dev.ratelimit.store.redis.Acknowledge;
 import dev.ratelimit.store.redis.RedisLimitStore;
 import dev.ratelimit.store.redis.RedisOptions;
@@ -24,19 +25,25 @@ public final class Stores {
     public static final int GROUPS_ON_POSTGRES = 2;
 
     /** So long that a slow moment of the machine fails no run. */
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration DEADLINE = Duration.ofSeconds(30);
 
     private Stores() {}
 
     /** A store on a schema that has its tables. */
     public static LimitStore postgres(DataSource pool, String schema) {
-        return new PostgresLimitStore(pool, schema).withDeadline(PATIENCE);
+        return new PostgresLimitStore(pool, schema).withDeadline(DEADLINE);
     }
 
     /** A store on a schema that is made for it. */
     public static LimitStore newPostgres(DataSource pool, String schema) {
         Schema.migrate(pool, schema);
         return postgres(pool, schema);
+    }
+
+    /** A store that decides by swaps, on a schema that is made for it. */
+    public static LimitStore newPostgresSwaps(DataSource pool, String schema) {
+        Schema.migrate(pool, schema);
+        return new PostgresSwapStore(pool, schema).withDeadline(DEADLINE);
     }
 
     public static SqliteFile newSqliteFile(Path path, boolean full) {
@@ -56,7 +63,7 @@ public final class Stores {
                 client,
                 RedisOptions.DEFAULT
                         .withKeyPrefix(prefix)
-                        .withDeadline(PATIENCE)
+                        .withDeadline(DEADLINE)
                         .withAcknowledge(acknowledge));
     }
 
@@ -67,7 +74,7 @@ public final class Stores {
     /** A limiter for requests that bring their limits with them. */
     public static StoreRateLimiter limiter(LimitStore store, int groups) {
         return StoreRateLimiter.builder(store, Limits.of())
-                .grouping(Grouping.DEFAULT.withGroupsInFlight(groups).withDeadline(PATIENCE))
+                .grouping(Grouping.DEFAULT.withGroupsInFlight(groups).withDeadline(DEADLINE))
                 .build();
     }
 }
