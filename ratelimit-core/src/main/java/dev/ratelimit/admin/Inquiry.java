@@ -6,7 +6,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request that is asked about.
+ * A described request, to be explained.
  *
  * <pre>{@code
  * Inquiry.of("GET", "/api/games").from("203.0.113.7").user("alice")

@@ -9,7 +9,7 @@ import dev.ratelimit.Window;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.algorithm.Algorithms;
 import dev.ratelimit.caller.Quota;
-import dev.ratelimit.policy.LimitBook;
+import dev.ratelimit.policy.TrialNames;
 import dev.ratelimit.support.JsonText;
 import dev.ratelimit.support.LogText;
 import java.time.Duration;
@@ -137,9 +137,11 @@ final class Resets {
     /** With those of trials, which count under a name of their own. */
     private static List<PolicyStorage.StateName> states(List<Counted> all) {
         return all.stream()
-                .flatMap(counted -> Stream.of("", LimitBook.CANDIDATE)
-                        .map(end -> new PolicyStorage.StateName(
-                                counted.subject().text(), counted.limit().name() + end)))
+                .flatMap(counted -> Stream.of(
+                                counted.limit().name(),
+                                TrialNames.candidateOf(counted.limit().name()))
+                        .map(name ->
+                                new PolicyStorage.StateName(counted.subject().text(), name)))
                 .toList();
     }
 

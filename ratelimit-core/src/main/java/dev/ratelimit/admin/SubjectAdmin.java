@@ -9,10 +9,10 @@ import dev.ratelimit.Subject;
 import dev.ratelimit.caller.Caller;
 import dev.ratelimit.caller.Quota;
 import dev.ratelimit.gate.Subjects;
-import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.Policy;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.SubjectKey;
+import dev.ratelimit.policy.TrialNames;
 import dev.ratelimit.support.IpAddress;
 import dev.ratelimit.support.LoginName;
 import java.net.URLDecoder;
@@ -171,7 +171,11 @@ public final class SubjectAdmin {
         Map<String, LimitDecision> answers = peek(List.copyOf(places.values()));
         return places.values().stream()
                 .map(place -> new Standing(
-                        place.subject(), place.name(), isTrial(place.name()), answers.get(place.key()), place.state()))
+                        place.subject(),
+                        place.name(),
+                        TrialNames.isTrial(place.name()),
+                        answers.get(place.key()),
+                        place.state()))
                 .toList();
     }
 
@@ -264,10 +268,6 @@ public final class SubjectAdmin {
         };
     }
 
-    private static boolean isTrial(String name) {
-        return name.endsWith(LimitBook.CANDIDATE) || name.endsWith(LimitBook.SHADOW);
-    }
-
     /** The limit that counts under a name, or {@code null}. */
     private static @Nullable Limit limit(String name, Limits limits, Caller caller) {
         if (name.startsWith(Quota.LIMIT + ":")) {
@@ -276,19 +276,9 @@ public final class SubjectAdmin {
                     .findFirst()
                     .orElse(null);
         }
-        if (name.endsWith(LimitBook.CANDIDATE)) {
-            Limit live = limits.find(without(name, LimitBook.CANDIDATE), caller.tier());
-            return live == null ? null : live.trial();
-        }
-        if (name.endsWith(LimitBook.SHADOW)) {
-            Limit live = limits.find(without(name, LimitBook.SHADOW), caller.tier());
-            return live == null ? null : live.renamed(name);
-        }
-        return limits.find(name, caller.tier());
-    }
-
-    private static String without(String name, String end) {
-        return name.substring(0, name.length() - end.length());
+        return TrialNames.isTrial(name)
+                ? TrialNames.find(name, live -> limits.find(live, caller.tier()))
+                : limits.find(name, caller.tier());
     }
 
     /** The sender that a subject stands for: a user or an API key, else nobody. */

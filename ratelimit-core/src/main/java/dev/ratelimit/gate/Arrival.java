@@ -9,11 +9,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * A request as it arrives, before anyone is authenticated.
  *
- * @param preflight whether it is a CORS preflight, which only rules apply to that name its method
+ * @param preflight whether it is a CORS preflight; only rules that list {@code OPTIONS} apply to one
  * @param address the client's address, or {@code null} if it is not known
  * @param apiKey looks up the API key that the request presents, giving {@code null} if it is not valid; {@code null} itself if
  *     the request presents none
- * @param live the request itself; {@code null} if it is only asked about
+ * @param live the request itself; {@code null} for a described one
  */
 public record Arrival(
         String method,

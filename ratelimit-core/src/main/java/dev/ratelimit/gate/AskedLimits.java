@@ -15,7 +15,7 @@ final class AskedLimits {
     private final List<Asked> asked = new ArrayList<>(2);
 
     /** The limits on trial that were asked for: each counts the request once. */
-    private final List<LimitRequest.Item> tried = new ArrayList<>(0);
+    private final List<LimitRequest.Item> trials = new ArrayList<>(0);
 
     /** Limits on trial alone decide nothing. */
     synchronized void add(LimitRequest request, Decision decision, Duration took) {
@@ -24,8 +24,8 @@ final class AskedLimits {
         }
     }
 
-    synchronized void tried(LimitRequest request) {
-        tried.addAll(request.trials());
+    synchronized void addTrials(LimitRequest request) {
+        trials.addAll(request.trials());
     }
 
     synchronized boolean wasAsked(Subject subject, Limit limit) {
@@ -37,8 +37,8 @@ final class AskedLimits {
         return false;
     }
 
-    synchronized boolean wasTried(Subject subject, Limit limit) {
-        for (LimitRequest.Item one : tried) {
+    synchronized boolean wasOnTrial(Subject subject, Limit limit) {
+        for (LimitRequest.Item one : trials) {
             if (one.subject().equals(subject) && one.limitName().equals(limit.name())) {
                 return true;
             }

@@ -10,8 +10,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Every request walks through here: a real one, one that only asks what remains, and one that is explained. It does no I/O and
- * is safe for use by many threads; each request has a {@link Visit} of its own.
+ * The one way of a request past all limits and rules, whether it is real, only asks for the remaining quota, or is explained. The
+ * gate does no I/O and is safe for use by many threads. Each request has a {@link Visit} of its own.
  *
  * <pre>{@code
  * Visit visit = gate.visit(arrival, Mode.CHARGE);

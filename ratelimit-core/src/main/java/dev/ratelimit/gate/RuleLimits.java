@@ -34,7 +34,7 @@ final class RuleLimits {
                     continue;
                 }
                 if (rule.action() == Action.SHADOW) {
-                    limits = asked.wasTried(subject, counted.limit())
+                    limits = asked.wasOnTrial(subject, counted.limit())
                             ? limits
                             : limits.trial(subject, counted.limit(), rule.name());
                 } else if (!limits.asks(subject, counted.limit().name())) {

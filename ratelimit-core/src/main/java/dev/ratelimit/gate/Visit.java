@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
  * </ol>
  *
  * A request that is rejected with 401 or 403, by authentication or by a block, keeps its charge: otherwise no address limit would stop anyone from
- * guessing. So does one whose sender nobody knows. The steps of one request come one after another; records may be added by
+ * guessing. So does one whose sender is unknown. The steps of one request come one after another; records may be added by
  * several threads.
  */
 public final class Visit {
@@ -91,12 +91,12 @@ public final class Visit {
         return withoutValidKey != null ? withoutValidKey : walk();
     }
 
-    /** Whether somebody has switched everything off. */
+    /** Whether an operator has switched everything off. */
     private boolean isOff() {
         return gate.policies.current().limits().isOff();
     }
 
-    /** A key that is presented while its address has used up its guesses is not even looked at. */
+    /** If the address has used up its guesses, its key is not looked up. */
     private @Nullable Step readApiKey() {
         Supplier<@Nullable ApiKey> presented = arrival.apiKey();
         if (presented == null) {
@@ -218,7 +218,7 @@ public final class Visit {
     private Step ask(LimitRequest limits, List<Rule> rules, boolean mayBeGivenBack) {
         asking = limits;
         askingRules = rules;
-        asked.tried(limits);
+        asked.addTrials(limits);
         revocable |= mayBeGivenBack;
         return new Step.Ask(limits, mayBeGivenBack);
     }
@@ -247,7 +247,7 @@ public final class Visit {
         }
     }
 
-    /** As the rule wants it that brought in the limit with the longest wait. */
+    /** The response of the rule whose limit has the longest wait. */
     private Response responseOf(Decision decision) {
         var tightest = decision.tightest();
         for (Rule rule : askingRules) {

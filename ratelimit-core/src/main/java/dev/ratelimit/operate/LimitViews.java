@@ -54,10 +54,7 @@ final class LimitViews {
                 !admin.policy().limits().isOff(limit.name()),
                 live.algorithm().sentence(),
                 List.copyOf(properties.values()),
-                trial == null
-                        ? null
-                        : new LimitView.Trial(
-                                trial.algorithm().sentence(), usage.get(limit.name() + LimitBook.CANDIDATE)),
+                trial == null ? null : new LimitView.Trial(trial.algorithm().sentence(), usage.get(trial.name())),
                 Source.of(limit.revision()),
                 usage.get(limit.name()));
     }

@@ -34,12 +34,6 @@ public final class LimitBook implements Limits {
     /** The property that switches a limit off and on. */
     public static final String ENABLED = "enabled";
 
-    /** Follows the name of a limit in that of its candidate. */
-    public static final String CANDIDATE = ":candidate";
-
-    /** Follows the name of a limit in that by which rules in shadow count. */
-    public static final String SHADOW = ":shadow";
-
     static final String ALGORITHM = "algorithm";
     static final String BASE = "base";
 
@@ -112,10 +106,7 @@ public final class LimitBook implements Limits {
     }
 
     private void add(String name, Map<String, String> properties) {
-        if (name.equals(Quota.LIMIT)
-                || name.startsWith(Quota.LIMIT + ":")
-                || name.endsWith(CANDIDATE)
-                || name.endsWith(SHADOW)) {
+        if (name.equals(Quota.LIMIT) || name.startsWith(Quota.LIMIT + ":") || TrialNames.isTrial(name)) {
             throw new InvalidLimitException(
                     name, "limit name", name, "choose another name: this one stands for something of the limiter's");
         }
@@ -188,9 +179,9 @@ public final class LimitBook implements Limits {
         if (candidate.isEmpty()) {
             return limit;
         }
-        Map<String, String> tried = new LinkedHashMap<>(live);
-        tried.putAll(candidate);
-        return limit.withTrial(made(name, name + CANDIDATE, where + OF_CANDIDATE, tried));
+        Map<String, String> trial = new LinkedHashMap<>(live);
+        trial.putAll(candidate);
+        return limit.withTrial(made(name, TrialNames.candidateOf(name), where + OF_CANDIDATE, trial));
     }
 
     /** Makes a limit; the exception of a mistake names the part and the limit. */

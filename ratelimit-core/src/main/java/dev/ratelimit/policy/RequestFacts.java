@@ -11,7 +11,7 @@ import org.springframework.http.server.PathContainer;
 /**
  * The facts of a request that rules are compared with.
  *
- * @param preflight whether a browser asks if it may ask: a question that only rules apply to that name its method
+ * @param preflight whether it is a CORS preflight; only rules that list {@code OPTIONS} apply to one
  * @param paths the path within the application, in every way that it may be read: mostly one. A rule matches if one of
  *     them does; one that allows, if all do
  * @param address the client's address, or {@code null} if it is not known

@@ -97,7 +97,7 @@ public record Rule(
 
     /** A limit under the name by which this rule counts: in shadow, the rule has counts of its own. */
     public Limit counting(Limit limit) {
-        return action == Action.SHADOW ? limit.renamed(limit.name() + LimitBook.SHADOW) : limit;
+        return action == Action.SHADOW ? limit.renamed(TrialNames.shadowOf(limit.name())) : limit;
     }
 
     /** Starts a rule that throttles every request by the user, unless more is said. */

@@ -30,9 +30,9 @@ import org.springframework.web.util.pattern.PatternParseException;
  * <p>Rules are walked in the order of their priority. Those that say throttle or shadow are collected; with
  * {@link MatchMode#FIRST} the first that says throttle ends the walk, and one that says allow or block always does.
  *
- * <p>Part of the rules can be decided before it is known who the caller is, and should be: a flood must not reach
- * authentication. So the walk has two steps, and together they come to what one walk with all that is known would. A
- * rule that cannot be compared yet is left open, and if it might end the walk, so are all behind it.
+ * <p>Rules that need no caller are decided before authentication, so that a flood does not reach it. The walk therefore
+ * has two steps, and their result is that of one walk with all facts. A rule that needs the caller is left open. If it might
+ * end the walk, so are all rules behind it.
  */
 public final class RuleBook {
 
@@ -88,7 +88,7 @@ public final class RuleBook {
         return new RuleBook(List.copyOf(compiled), parser.isCaseSensitive());
     }
 
-    /** Reads a path pattern; what could never match is refused. */
+    /** Reads a path pattern, and refuses one that could never match. */
     public static PathPattern pattern(String path, PathPatternParser parser) {
         if (!path.startsWith("/")) {
             throw new InvalidSettingException("path", path, "begin it with /, as in /api/**");
@@ -120,7 +120,7 @@ public final class RuleBook {
         return rules;
     }
 
-    /** Walks along the rules, as far as it can be known. */
+    /** Walks the rules, as far as the facts allow. */
     public RuleMatch match(RequestFacts facts) {
         List<PathContainer> paths = facts.paths();
         return walk(paths.size() == 1 ? rulesAt(paths.get(0)) : compiled, facts, null);

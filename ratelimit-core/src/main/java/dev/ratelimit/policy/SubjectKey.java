@@ -3,7 +3,7 @@ package dev.ratelimit.policy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whose count a rule keeps, as it is written in its {@code key}.
+ * The {@code key} of a rule: it names the owner of the count.
  *
  * @param argument the text after the kind: the name of a header or a bean, or an expression; empty for other kinds
  */
