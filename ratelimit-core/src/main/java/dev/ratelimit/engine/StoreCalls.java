@@ -28,6 +28,7 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,10 +45,14 @@ final class StoreCalls {
 
     private static final Logger log = LoggerFactory.getLogger(StoreCalls.class);
 
+    /** Longer than the health of a part must be steady. */
+    private static final Duration WATCH_INTERVAL = Duration.ofMillis(1_100);
+
     private final StoreParts parts;
     private final StoreHealth health;
     private final Grouping grouping;
     private final ThreadPoolExecutor workers;
+    private final AtomicBoolean watching = new AtomicBoolean();
 
     /** Continuations of asynchronous callers run here: they may block, and would hold up a group. */
     private final Executor continuations = new ThreadPoolExecutor(
@@ -60,7 +65,7 @@ final class StoreCalls {
 
     StoreCalls(LimitStore store, Grouping grouping, LocalDecisions local, Listeners<StoreListener> listeners) {
         this.grouping = grouping;
-        this.health = new StoreHealth(System::nanoTime, listeners);
+        this.health = new StoreHealth(System::nanoTime, listeners, this::watch);
         // No more than one works for each group; but one that has just left may still be on its way back.
         this.workers = new ThreadPoolExecutor(
                 0,
@@ -112,6 +117,46 @@ final class StoreCalls {
             log.debug("The store does not answer: {}", LogText.of(e.getMessage()));
         }
         others.forEach(CompletableFuture::join);
+    }
+
+    /** Begins to ask the parts that do not decide: an instance without requests would not find out that they are back. */
+    private void watch() {
+        if (watching.compareAndSet(false, true)) {
+            askLater();
+        }
+    }
+
+    private void askLater() {
+        CompletableFuture.delayedExecutor(WATCH_INTERVAL.toMillis(), TimeUnit.MILLISECONDS, workers)
+                .execute(this::askLostParts);
+    }
+
+    private void askLostParts() {
+        if (workers.isShutdown()) {
+            return;
+        }
+        try {
+            parts.forgetAbandoned();
+            List<CompletableFuture<Told>> answers = new ArrayList<>();
+            for (StorePart part : parts.all()) {
+                if (!part.health.isAvailable()) {
+                    Operation peek = new Operation(Kind.PEEK, List.of(part.example()));
+                    answers.add(submitAsync(peek, false, System.nanoTime()));
+                }
+            }
+            answers.forEach(CompletableFuture::join);
+        } catch (RuntimeException e) {
+            log.debug("Could not ask the store whether it is back", e);
+        }
+        if (!health.isAvailable()) {
+            askLater();
+            return;
+        }
+        watching.set(false);
+        // A part that was lost meanwhile has found the watch still on.
+        if (!health.isAvailable()) {
+            watch();
+        }
     }
 
     EngineStatus.Store storeStatus() {

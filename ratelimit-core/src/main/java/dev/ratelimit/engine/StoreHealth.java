@@ -26,14 +26,19 @@ final class StoreHealth {
 
     private final LongSupplier nanoTime;
     private final Listeners<StoreListener> listeners;
+    private final Runnable whenLost;
     private final List<Part> parts = new CopyOnWriteArrayList<>();
 
     /** When the first part was lost of those that are; guarded by this. */
     private long lostSinceNanos;
 
-    StoreHealth(LongSupplier nanoTime, Listeners<StoreListener> listeners) {
+    /**
+     * @param whenLost runs when a part stops deciding
+     */
+    StoreHealth(LongSupplier nanoTime, Listeners<StoreListener> listeners, Runnable whenLost) {
         this.nanoTime = nanoTime;
         this.listeners = listeners;
+        this.whenLost = whenLost;
     }
 
     /** A time without decisions of a part. */
@@ -100,6 +105,7 @@ final class StoreHealth {
         if (e.getCause() != null) {
             log.debug("The store failed", e.getCause());
         }
+        whenLost.run();
         if (isFirst) {
             listeners.tell(listener -> listener.storeLost(inWords));
         }
@@ -122,6 +128,10 @@ final class StoreHealth {
             log.info("Store available again; deciding rate limits there");
             listeners.tell(listener -> listener.storeRegained(Duration.ofNanos(lasted)));
         }
+    }
+
+    boolean isAvailable() {
+        return lost() == 0;
     }
 
     /** How many parts do not decide. */

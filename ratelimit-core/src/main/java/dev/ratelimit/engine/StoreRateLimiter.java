@@ -25,7 +25,6 @@ import dev.ratelimit.support.Micros;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.LongSupplier;
@@ -60,6 +59,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
     private final MemoryOrStore deciding;
     private final Listeners<DecisionListener> listeners;
     private final Trials trials;
+    private final Charges charges;
 
     private StoreRateLimiter(Builder settings) {
         this.store = settings.store;
@@ -81,6 +81,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
                         settings.grouping.deadline(),
                         settings.nanoTime));
         this.deciding = new MemoryOrStore(memory, calls, asking, repeatsDenials, settings.nanoTime);
+        this.charges = new Charges(resolution, asking, memory, deciding, trials);
     }
 
     /** A limiter over the store, which is not closed with it. */
@@ -215,7 +216,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         memory.denials.reserving(demands);
         Asked asked = asking.ask(inForce, Kind.DECIDE, demands, start);
         recorded(inForce, asked.decision(), start);
-        return reservation(inForce, limits, demands, asked);
+        return charges.reservation(inForce, limits, demands, asked);
     }
 
     @Override
@@ -225,30 +226,12 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         List<Limit> limits = resolution.limits(inForce);
         List<Demand> demands = resolution.demands(inForce, limits);
         memory.denials.charging(demands);
-        Charged charged = immediate ? null : chargedLocally(inForce, limits, demands, start);
+        Charged charged = immediate ? null : charges.withoutStore(inForce, limits, demands, start);
         if (charged == null) {
-            charged = reservation(inForce, limits, demands, deciding.ask(inForce, demands, start));
+            charged = charges.reservation(inForce, limits, demands, deciding.ask(inForce, demands, start));
         }
         recorded(inForce, charged.decision(), start);
         return charged;
-    }
-
-    /** Decides without the store: by a remembered denial, or a permit of a lease. */
-    private @Nullable Charged chargedLocally(
-            LimitRequest request, List<Limit> limits, List<Demand> demands, long start) {
-        Decision known = deciding.repeatedDenial(request, limits);
-        if (known != null) {
-            return reservation(request, limits, demands, new Asked(known, null, null));
-        }
-        Leases.Served served = deciding.serve(demands, start);
-        if (served == null) {
-            return null;
-        }
-        Demand demand = demands.get(0);
-        return new LeasedCharge(
-                Decisions.of(request, demand, served),
-                () -> memory.leases.putBack(demand, served),
-                trials.decide(request, limits));
     }
 
     @Override
@@ -273,36 +256,6 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         Answer here = local.decide(new Pending(new Operation(Kind.PEEK, demands), null, true))
                 .answer();
         return here.allowed() ? null : Decisions.of(inForce, demands, here);
-    }
-
-    private Reservation reservation(LimitRequest request, List<Limit> limits, List<Demand> demands, Asked asked) {
-        Answer answer = asked.answer();
-        return new StoreReservation(
-                this,
-                asked.decision(),
-                demands,
-                answer == null ? List.of() : answer.verdicts(),
-                asked.eras(),
-                trials.decide(request, limits));
-    }
-
-    /**
-     * Settles charges of this process or of the store.
-     *
-     * @param eras where they were charged: see {@link Asked}
-     * @return whether it was done
-     */
-    boolean settle(List<Demand> settlements, @Nullable Map<StateKey, Long> eras) {
-        return asking.settle(settlements, eras);
-    }
-
-    /** A charge was given back: a denial of the subject no longer holds. */
-    void freed(StateKey key) {
-        memory.denials.clear(key);
-    }
-
-    boolean isCurrent(Limit limit) {
-        return resolution.isCurrent(limit);
     }
 
     @Override
@@ -345,7 +298,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         return asking.askAsync(inForce, Kind.DECIDE, demands, start)
                 .thenApply(asked -> {
                     recorded(inForce, asked.decision(), start);
-                    return reservation(inForce, limits, demands, asked);
+                    return charges.reservation(inForce, limits, demands, asked);
                 })
                 .minimalCompletionStage();
     }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** The charges of one request, until they are settled. */
 final class StoreReservation implements Reservation {
 
-    private final StoreRateLimiter limiter;
+    private final Charges charges;
     private final Decision decision;
     private final AtomicBoolean settled = new AtomicBoolean();
     private final List<Demand> demands;
@@ -27,7 +27,7 @@ final class StoreReservation implements Reservation {
      * @param eras if it was decided in this process, the debts that hold it; else {@code null}
      */
     StoreReservation(
-            StoreRateLimiter limiter,
+            Charges charges,
             Decision decision,
             List<Demand> demands,
             List<Verdict> verdicts,
@@ -36,7 +36,7 @@ final class StoreReservation implements Reservation {
         this.decision = decision;
         this.eras = eras;
         this.trials = trials;
-        this.limiter = limiter;
+        this.charges = charges;
         this.demands = demands;
         this.verdicts = verdicts;
     }
@@ -61,7 +61,7 @@ final class StoreReservation implements Reservation {
     public boolean giveBack() {
         boolean done = settle(0, true);
         if (done && decision.allowed()) {
-            demands.forEach(demand -> limiter.freed(demand.key()));
+            demands.forEach(demand -> charges.freed(demand.key()));
         }
         return done;
     }
@@ -77,7 +77,7 @@ final class StoreReservation implements Reservation {
         }
         demands.forEach(demand -> LimitResolution.requireGrantable(demand.limit(), cost));
         settleOnce();
-        boolean done = limiter.settle(settlements(cost, withInterval), eras);
+        boolean done = charges.settle(settlements(cost, withInterval), eras);
         if (done) {
             trials.settle(cost);
         } else {
@@ -93,7 +93,7 @@ final class StoreReservation implements Reservation {
             for (int i = 0; i < verdicts.size(); i++) {
                 Demand demand = demands.get(i);
                 Charge charge = verdicts.get(i).charge();
-                if (demand.cost() != cost && limiter.isCurrent(demand.limit())) {
+                if (demand.cost() != cost && charges.isCurrent(demand.limit())) {
                     settlements.add(new Demand(
                             demand.subject(), demand.limit(), cost, withInterval ? charge.withInterval() : charge));
                 }

@@ -99,6 +99,22 @@ class EngineStatusTest {
     }
 
     @Test
+    void anIdleInstanceFindsOutThatTheStoreIsBack() {
+        try (StoreRateLimiter limiter =
+                StoreRateLimiter.builder(store, Limits.of(TWO)).grouping(QUICK).build()) {
+            store.down(true);
+            await().atMost(Duration.ofSeconds(10))
+                    .until(() -> limiter.probe().store().circuit() != Circuit.CLOSED);
+            assertThat(limiter.status().store().available()).isFalse();
+
+            store.down(false);
+            await().atMost(Duration.ofSeconds(20))
+                    .until(() -> limiter.status().store().available());
+            assertThat(limiter.status().store().circuit()).isEqualTo(Circuit.CLOSED);
+        }
+    }
+
+    @Test
     void aStoreThatFailsIsSeenWithItsReasonAndIsProbed() {
         List<String> news = new ArrayList<>();
         StoreListener listener = new StoreListener() {

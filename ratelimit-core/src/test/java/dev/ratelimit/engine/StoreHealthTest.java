@@ -21,17 +21,20 @@ class StoreHealthTest {
 
     private final AtomicLong nanos = new AtomicLong();
     private final List<String> news = new ArrayList<>();
-    private final StoreHealth store = new StoreHealth(nanos::get, new Listeners<>(List.of(new StoreListener() {
-        @Override
-        public void storeLost(String reason) {
-            news.add("lost: " + reason);
-        }
+    private final StoreHealth store = new StoreHealth(
+            nanos::get,
+            new Listeners<>(List.of(new StoreListener() {
+                @Override
+                public void storeLost(String reason) {
+                    news.add("lost: " + reason);
+                }
 
-        @Override
-        public void storeRegained(Duration unavailableFor) {
-            news.add("regained after " + unavailableFor);
-        }
-    })));
+                @Override
+                public void storeRegained(Duration unavailableFor) {
+                    news.add("regained after " + unavailableFor);
+                }
+            })),
+            () -> {});
     private final StoreHealth.Part health = store.newPart();
 
     @Test

@@ -9,7 +9,6 @@ import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.StateKey;
-import dev.ratelimit.support.Micros;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -45,10 +44,9 @@ import org.jspecify.annotations.Nullable;
 public final class LocalDecisions implements Bookkeeping {
 
     private static final int MOST_LOOKED_AT = 64;
-    private static final long NANOS_PER_MICRO = 1_000;
 
     private final int instances;
-    private final @Nullable InstantSource clock;
+    private final StoreClock clock;
     private final ReentrantLock lock = new ReentrantLock();
 
     private final LocalAccounts accounts;
@@ -57,16 +55,13 @@ public final class LocalDecisions implements Bookkeeping {
     /** The groups at the store. */
     private final List<List<Pending>> atStore = new ArrayList<>();
 
-    private long storeClock;
-    private long storeClockNanos;
-
     /**
      * @param instances how many instances share the limits: this one grants its share of them
      * @param clock the clock that the store was given, or {@code null}
      */
     public LocalDecisions(int instances, @Nullable InstantSource clock) {
         this.instances = instances;
-        this.clock = clock;
+        this.clock = new StoreClock(clock);
         this.accounts = new LocalAccounts(instances);
     }
 
@@ -160,8 +155,7 @@ public final class LocalDecisions implements Bookkeeping {
     }
 
     private @Nullable Operation reconciled(Pending pending, Answer answer) {
-        storeClock = answer.now();
-        storeClockNanos = System.nanoTime();
+        clock.answered(answer.now());
         pending.answered(answer);
         Answer foreseen = pending.foreseen();
         boolean told = pending.isDecidedHere();
@@ -216,7 +210,7 @@ public final class LocalDecisions implements Bookkeeping {
         for (int d = 0; d < pending.operation.demands().size(); d++) {
             Demand demand = pending.operation.demands().get(d);
             accounts.of(demand)
-                    .takeOut(demand.limit(), charged.verdicts().get(d).charge(), told, now());
+                    .takeOut(demand.limit(), charged.verdicts().get(d).charge(), told, clock.now());
         }
     }
 
@@ -300,10 +294,10 @@ public final class LocalDecisions implements Bookkeeping {
         List<Demand> demands = new ArrayList<>(operation.demands().size());
         for (Demand demand : operation.demands()) {
             Limit share = demand.limit().share(instances);
-            accounts.of(demand).open(share, now());
+            accounts.of(demand).open(share, clock.now());
             demands.add(demand.of(foreseeing ? withoutPenalties(share) : share));
         }
-        Answer answer = new GroupArithmetic(accounts, now()).decide(new Operation(operation.kind(), demands));
+        Answer answer = new GroupArithmetic(accounts, clock.now()).decide(new Operation(operation.kind(), demands));
         for (Demand demand : operation.demands()) {
             LocalAccount account = accounts.of(demand);
             account.closeUnlessChanged();
@@ -330,7 +324,7 @@ public final class LocalDecisions implements Bookkeeping {
         try {
             for (Demand demand : settlements) {
                 long era = eras.getOrDefault(demand.key(), -1L);
-                if (!accounts.of(demand).settle(demand, era, now())) {
+                if (!accounts.of(demand).settle(demand, era, clock.now())) {
                     charged.add(demand);
                 }
             }
@@ -351,7 +345,7 @@ public final class LocalDecisions implements Bookkeeping {
             List<StateKey> passedOver = new ArrayList<>();
             for (StateKey key : debtors) {
                 LocalAccount account = accounts.find(key);
-                Operation operation = account == null || !which.test(key) ? null : account.due(now());
+                Operation operation = account == null || !which.test(key) ? null : account.due(clock.now());
                 if (operation == null) {
                     passedOver.add(key);
                 } else {
@@ -399,14 +393,5 @@ public final class LocalDecisions implements Bookkeeping {
         } finally {
             lock.unlock();
         }
-    }
-
-    private long now() {
-        if (clock != null) {
-            return Micros.of(clock.instant());
-        }
-        return storeClock == 0
-                ? Micros.of(InstantSource.system().instant())
-                : storeClock + (System.nanoTime() - storeClockNanos) / NANOS_PER_MICRO;
     }
 }
