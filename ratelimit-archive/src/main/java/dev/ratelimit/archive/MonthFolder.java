@@ -1,7 +1,7 @@
 package dev.ratelimit.archive;
 
+import dev.ratelimit.support.Sha256;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.nio.channels.FileChannel;
 import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.DirectoryNotEmptyException;
@@ -13,9 +13,6 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.security.DigestInputStream;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.YearMonth;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -176,12 +173,6 @@ record MonthFolder(Path path) {
     }
 
     static String sha256(Path file) throws IOException {
-        try (DigestInputStream bytes =
-                new DigestInputStream(Files.newInputStream(file), MessageDigest.getInstance("SHA-256"))) {
-            long unused = bytes.transferTo(OutputStream.nullOutputStream());
-            return HexFormat.of().formatHex(bytes.getMessageDigest().digest());
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java platform has SHA-256", e);
-        }
+        return HexFormat.of().formatHex(Sha256.of(file));
     }
 }

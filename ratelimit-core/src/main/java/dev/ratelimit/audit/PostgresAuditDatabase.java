@@ -70,12 +70,13 @@ final class PostgresAuditDatabase extends AuditDatabase {
     private final String add;
     private final String setTotals;
 
-    /** Whether there are no partitions; {@code null} until it was asked. */
-    private volatile @Nullable Boolean plain;
+    /** Plain tables have no partitions. */
+    private final PlainTables plain;
 
     PostgresAuditDatabase(DataSource dataSource, String schema) {
         super(dataSource, AuditSql.postgres(schema));
         this.schema = schema;
+        this.plain = new PlainTables(schema);
         this.add = ADD.formatted(table(ENTRIES));
         this.setTotals = SET_TOTALS.formatted(table(TOTALS));
     }
@@ -146,13 +147,7 @@ final class PostgresAuditDatabase extends AuditDatabase {
     }
 
     private boolean isPlain() {
-        Boolean known = plain;
-        if (known == null) {
-            known = Boolean.TRUE.equals(
-                    jdbc().getJdbcTemplate().queryForObject(PlainTables.question(schema), Boolean.class));
-            plain = known;
-        }
-        return known;
+        return plain.isUsed(sql -> jdbc().getJdbcTemplate().queryForObject(sql, Boolean.class));
     }
 
     @Override

@@ -14,6 +14,8 @@ import dev.ratelimit.store.postgresql.PlainTables;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.support.Micros;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Objects;
@@ -48,6 +50,7 @@ public final class PolicyDatabase {
     private final DataSource dataSource;
     private final @Nullable String schema;
     private final String lock;
+    private final @Nullable SqliteFile file;
 
     /** Taken before a connection, so that waiting threads hold no connection that the working one may need. */
     private final Lock changing = new ReentrantLock();
@@ -70,14 +73,17 @@ public final class PolicyDatabase {
     private final StateRows states;
     private final ChangeLogRows log;
 
-    /** Whether there are no triggers; {@code null} until it was asked. */
-    private volatile @Nullable Boolean plain;
+    /** Plain tables have no triggers; {@code null} on SQLite. */
+    private final @Nullable PlainTables plain;
 
-    private PolicyDatabase(String where, DataSource dataSource, @Nullable String schema, String lock) {
+    private PolicyDatabase(
+            String where, DataSource dataSource, @Nullable String schema, String lock, @Nullable SqliteFile file) {
         this.where = where;
+        this.file = file;
         // Transactions are bound to threads by their data source: ours never meet those of the application.
         this.dataSource = new DelegatingDataSource(dataSource);
         this.schema = schema;
+        this.plain = schema == null ? null : new PlainTables(schema);
         this.lock = lock;
         this.jdbc = new NamedParameterJdbcTemplate(this.dataSource);
         this.transactions = new TransactionTemplate(new JdbcTransactionManager(this.dataSource));
@@ -103,7 +109,8 @@ public final class PolicyDatabase {
                 null,
                 // The first statement of the transaction: it waits for other writers, and the next ones read their
                 // work.
-                "UPDATE rate_limit_changes SET name = name WHERE revision = 0");
+                "UPDATE rate_limit_changes SET name = name WHERE revision = 0",
+                file);
     }
 
     /**
@@ -123,7 +130,18 @@ public final class PolicyDatabase {
                 "the PostgreSQL schema " + name,
                 dataSource,
                 name,
-                "UPDATE \"" + name + "\".rate_limit_revision SET revision = revision");
+                "UPDATE \"" + name + "\".rate_limit_revision SET revision = revision",
+                null);
+    }
+
+    /** Changes when the file is replaced by another one; always {@code null} on a server. */
+    @Nullable
+    Object identity() {
+        try {
+            return file == null ? null : file.identity();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /**
@@ -146,14 +164,7 @@ public final class PolicyDatabase {
 
     /** Whether the tables have no triggers, which fill the change feed. */
     boolean isPlain() {
-        Boolean known = plain;
-        if (known == null) {
-            known = schema != null
-                    && Boolean.TRUE.equals(
-                            jdbc.getJdbcOperations().queryForObject(PlainTables.question(schema), Boolean.class));
-            plain = known;
-        }
-        return known;
+        return plain != null && plain.isUsed(sql -> jdbc.getJdbcOperations().queryForObject(sql, Boolean.class));
     }
 
     /** Adds an entry to the change feed, unless a trigger has done so. */

@@ -6,7 +6,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A row of the audit trail: a request, or several equal denials of one second.
+ * A row of the audit trail: a request, or several equal denials of one second. It has nine components, since its parts are
+ * grouped already and each of the rest stands for itself.
  *
  * @param id chosen by the instance, so that a repeated write adds nothing
  * @param at when the request was complete; of several, the first

@@ -3,9 +3,7 @@ package dev.ratelimit.audit.retention;
 import dev.ratelimit.audit.AuditSql;
 import dev.ratelimit.audit.PlainLock;
 import dev.ratelimit.store.postgresql.PlainTables;
-import dev.ratelimit.support.Micros;
 import java.time.YearMonth;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -65,22 +63,17 @@ final class PostgresRetentionDatabase extends RetentionDatabase {
 
     private final String schema;
 
-    /** Whether there are no partitions; {@code null} until it was asked. */
-    private volatile @Nullable Boolean plain;
+    /** Plain tables have no partitions. */
+    private final PlainTables plain;
 
     PostgresRetentionDatabase(DataSource dataSource, String schema) {
         super(dataSource, AuditSql.postgres(schema));
         this.schema = schema;
+        this.plain = new PlainTables(schema);
     }
 
     private boolean isPlain() {
-        Boolean known = plain;
-        if (known == null) {
-            known = Boolean.TRUE.equals(
-                    jdbc().getJdbcTemplate().queryForObject(PlainTables.question(schema), Boolean.class));
-            plain = known;
-        }
-        return known;
+        return plain.isUsed(sql -> jdbc().getJdbcTemplate().queryForObject(sql, Boolean.class));
     }
 
     private @Nullable String partitioned(RetainedRows rows) {
@@ -146,17 +139,9 @@ final class PostgresRetentionDatabase extends RetentionDatabase {
     private void delete(AuditRows.Source archived) {
         String sql = "DELETE FROM " + table(RetainedRows.AUDIT.table()) + " WHERE logged_at = " + moment("?")
                 + " AND log_id = " + id("?");
-        try (AuditRows rows = archived.open()) {
-            List<Object[]> keys = new ArrayList<>();
-            while (rows.hasNext()) {
-                AuditRow row = rows.next();
-                keys.add(new Object[] {Micros.of(row.loggedAt()), row.logId().toString()});
-                if (keys.size() == ROWS_OF_A_BATCH || !rows.hasNext()) {
-                    int[] unused = jdbc().getJdbcTemplate().batchUpdate(sql, keys);
-                    keys.clear();
-                }
-            }
-        }
+        inBatches(archived, ROWS_OF_A_BATCH, keys -> {
+            int[] unused = jdbc().getJdbcTemplate().batchUpdate(sql, keys);
+        });
     }
 
     private boolean drop(String parent, YearMonth month, @Nullable Long rows) {

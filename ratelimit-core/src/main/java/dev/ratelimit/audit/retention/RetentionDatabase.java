@@ -8,9 +8,11 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -88,6 +90,21 @@ public abstract sealed class RetentionDatabase permits PostgresRetentionDatabase
      * @return whether the month is gone. If not, it has rows that the archive does not hold, and none of those is dropped
      */
     abstract boolean dropArchived(YearMonth month, long found, AuditRows.Source archived);
+
+    /** Passes on the keys of archived rows, each the moment in microseconds and the id, so many at a time. */
+    static void inBatches(AuditRows.Source archived, int most, Consumer<List<Object[]>> work) {
+        try (AuditRows rows = archived.open()) {
+            List<Object[]> keys = new ArrayList<>();
+            while (rows.hasNext()) {
+                AuditRow row = rows.next();
+                keys.add(new Object[] {Micros.of(row.loggedAt()), row.logId().toString()});
+                if (keys.size() == most || !rows.hasNext()) {
+                    work.accept(keys);
+                    keys.clear();
+                }
+            }
+        }
+    }
 
     final String table(String name) {
         return dialect.table(name);

@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.time.LocalDate;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -74,18 +73,10 @@ final class SqliteRetentionDatabase extends RetentionDatabase {
     /** Exactly the rows of the archive: others have come since it was compared. */
     @Override
     boolean dropArchived(YearMonth month, long found, AuditRows.Source archived) {
-        try (AuditRows rows = archived.open()) {
-            List<Object[]> keys = new ArrayList<>();
-            while (rows.hasNext()) {
-                AuditRow row = rows.next();
-                keys.add(new Object[] {Micros.of(row.loggedAt()), row.logId().toString()});
-                if (keys.size() == ROWS_OF_A_BATCH || !rows.hasNext()) {
-                    int unused = thenRest(
-                            () -> inTransaction(() -> jdbc().getJdbcTemplate().batchUpdate(DELETE_ONE, keys)).length);
-                    keys.clear();
-                }
-            }
-        }
+        inBatches(archived, ROWS_OF_A_BATCH, keys -> {
+            int unused =
+                    thenRest(() -> inTransaction(() -> jdbc().getJdbcTemplate().batchUpdate(DELETE_ONE, keys)).length);
+        });
         return count(RetainedRows.AUDIT, month) == 0;
     }
 

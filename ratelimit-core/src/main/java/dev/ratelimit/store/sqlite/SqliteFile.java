@@ -116,8 +116,7 @@ public final class SqliteFile {
      *
      * @return {@code null} if there is no file
      */
-    @Nullable
-    Object identity() throws IOException {
+    public @Nullable Object identity() throws IOException {
         try {
             Object key = Files.readAttributes(path, BasicFileAttributes.class).fileKey();
             return key == null ? path : key;
