@@ -12,6 +12,7 @@ import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitPolicyAutoConfiguration;
+import dev.ratelimit.engine.StoreRateLimiter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -48,6 +49,9 @@ class DeletedFileTest {
                 "--spring.main.banner-mode=off",
                 "--ratelimit.store.type=sqlite",
                 "--ratelimit.store.sqlite.path=" + folder.resolve("limits.db"),
+                "--ratelimit.limits.once.algorithm=fixed-window",
+                "--ratelimit.limits.once.max-requests=1",
+                "--ratelimit.limits.once.window=3660d",
                 "--ratelimit.limits.calls.algorithm=fixed-window",
                 "--ratelimit.limits.calls.max-requests=1000",
                 "--ratelimit.limits.calls.window=3660d");
@@ -60,7 +64,11 @@ class DeletedFileTest {
     }
 
     private static Outcome ask(RateLimiter limiter) {
-        return limiter.decide(LimitRequest.of(Subject.user("alice"), "calls").onFailure(FailurePolicy.CLOSED))
+        return ask(limiter, "calls");
+    }
+
+    private static Outcome ask(RateLimiter limiter, String limit) {
+        return limiter.decide(LimitRequest.of(Subject.user("alice"), limit).onFailure(FailurePolicy.CLOSED))
                 .outcome();
     }
 
@@ -91,6 +99,23 @@ class DeletedFileTest {
             assertThat(output.getAll().split("was deleted while in use", -1)).hasSize(2);
             assertThat(output.getAll().lines().filter(line -> line.contains(" ERROR ")))
                     .hasSize(1);
+        }
+    }
+
+    /** Nothing was ever changed at run time, so the change feeds of both files are empty. */
+    @Test
+    void cachedDenialsAreForgottenWithTheFile() throws IOException {
+        try (ConfigurableApplicationContext context = start()) {
+            StoreRateLimiter limiter = context.getBean(StoreRateLimiter.class);
+            Awaitility.await().until(() -> ask(limiter, "once") == Outcome.THROTTLED);
+            assertThat(limiter.status().denials().size()).isEqualTo(1);
+
+            delete();
+
+            Awaitility.await()
+                    .atMost(SOON)
+                    .until(() -> limiter.status().denials().size() == 0);
+            Awaitility.await().atMost(SOON).until(() -> ask(limiter, "once") == Outcome.ALLOWED);
         }
     }
 

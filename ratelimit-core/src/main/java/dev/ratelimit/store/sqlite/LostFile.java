@@ -76,8 +76,8 @@ final class LostFile {
                     file.path());
         } else {
             log.error(
-                    "The SQLite file {} was replaced while in use. The counts, limits, rules, quotas and API keys in the new"
-                            + " file apply; on-failure decides until it is ready",
+                    "The SQLite file {} was replaced, or deleted and created again, while in use. The counts, limits, rules,"
+                            + " quotas and API keys in the new file apply; on-failure decides until it is ready",
                     file.path());
         }
     }

@@ -127,7 +127,8 @@ class LostFileTest {
             Files.move(backup.path(), file.path(), StandardCopyOption.REPLACE_EXISTING);
 
             Awaitility.await().ignoreException(LimitStoreException.class).until(() -> remaining(store) <= 999_899);
-            assertThat(messages.all()).anyMatch(line -> line.contains("was replaced while in use"));
+            assertThat(messages.all())
+                    .anyMatch(line -> line.contains("was replaced, or deleted and created again, while in use"));
         }
     }
 
