@@ -6,6 +6,7 @@ import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Pruned;
 import dev.ratelimit.store.StateKey;
+import dev.ratelimit.store.shard.ShardedLimitStore;
 import dev.ratelimit.support.DaemonThreads;
 import dev.ratelimit.support.LogText;
 import java.time.Duration;
@@ -40,6 +41,7 @@ public final class AwaitedLimitStore implements LimitStore {
 
     private static final Duration PAUSE = Duration.ofMillis(500);
 
+    private final String name;
     private final String where;
     private final Supplier<LimitStore> opening;
     private final int groupsAtOnce;
@@ -49,7 +51,8 @@ public final class AwaitedLimitStore implements LimitStore {
     private volatile @Nullable LimitStore store;
     private volatile RuntimeException failure = new IllegalStateException("the first attempt has not ended");
 
-    private AwaitedLimitStore(String where, Supplier<LimitStore> opening, int groupsAtOnce) {
+    private AwaitedLimitStore(String name, String where, Supplier<LimitStore> opening, int groupsAtOnce) {
+        this.name = name;
         this.where = where;
         this.opening = opening;
         this.groupsAtOnce = groupsAtOnce;
@@ -62,7 +65,16 @@ public final class AwaitedLimitStore implements LimitStore {
      * @param groupsAtOnce that of the store
      */
     public static LimitStore open(String where, Supplier<LimitStore> opening, int groupsAtOnce, Duration longest) {
-        AwaitedLimitStore awaited = new AwaitedLimitStore(where, opening, groupsAtOnce);
+        return open(new AwaitedLimitStore("the rate limit store", where, opening, groupsAtOnce), longest);
+    }
+
+    /** Opens one of several shards, as {@link #open(String, Supplier, int, Duration)} does. */
+    public static LimitStore openShard(String shard, Supplier<LimitStore> opening, int groupsAtOnce, Duration longest) {
+        String name = "shard " + shard;
+        return open(new AwaitedLimitStore(name, name, opening, groupsAtOnce), longest);
+    }
+
+    private static LimitStore open(AwaitedLimitStore awaited, Duration longest) {
         DaemonThreads.named("ratelimit-store").newThread(awaited::keepOpening).start();
         try {
             return awaited.firstAttempt
@@ -76,8 +88,9 @@ public final class AwaitedLimitStore implements LimitStore {
                 throw (RuntimeException) failure;
             }
             log.warn(
-                    "Starting without the rate limit store; applying on-failure until it is available: {}",
-                    isSlow ? where + " does not answer" : LogText.of(failure.getMessage()));
+                    "Starting without {}; applying on-failure until it is available: {}",
+                    LogText.of(awaited.name),
+                    isSlow ? awaited.where + " does not answer" : LogText.of(failure.getMessage()));
             return awaited;
         }
     }
@@ -103,16 +116,28 @@ public final class AwaitedLimitStore implements LimitStore {
             if (closed.getCount() == 0) {
                 opened.close();
             } else {
-                log.info("The rate limit store is available; keeping rate limits in {}", where);
+                log.info("{} is available; keeping rate limits in {}", sentence(name), where);
                 firstAttempt.complete(opened);
             }
         } catch (RuntimeException e) {
             boolean isNews = !String.valueOf(e.getMessage()).equals(failure.getMessage());
             failure = e;
             if (!firstAttempt.completeExceptionally(e) && !isUnavailable(e) && isNews) {
-                log.error("The rate limit store is available, but cannot be used: {}", LogText.of(e.getMessage()));
+                log.error("{} is available, but cannot be used: {}", sentence(name), LogText.of(e.getMessage()));
             }
         }
+    }
+
+    private static String sentence(String name) {
+        return LogText.of(Character.toUpperCase(name.charAt(0)) + name.substring(1));
+    }
+
+    /** Whether a store and all of its shards are open by now. */
+    public static boolean isAvailable(LimitStore store) {
+        if (store instanceof ShardedLimitStore sharded) {
+            return sharded.shards().stream().allMatch(shard -> isAvailable(shard.store()));
+        }
+        return !(store instanceof AwaitedLimitStore awaited) || awaited.isOpen();
     }
 
     /** Whether the store is open by now. */

@@ -23,6 +23,8 @@ import org.slf4j.LoggerFactory;
  *       the former are version 1, and all of them version 2.
  *   <li>An instance that knows more shards announces them as the next version: first in the first shard of the list in force,
  *       so that only one of several is heard; then in all others. It waits until all state has moved for the list before.
+ *   <li>If a list is recorded, an instance may start while shards are unavailable. It announces nothing before they have
+ *       joined, and each of them says first which shard it is.
  *   <li>An instance that knows fewer shards may not start. One that runs treats the subjects that are not its own any more as
  *       undecided.
  * </ol>
@@ -64,8 +66,11 @@ final class ShardLists {
     Placement agree() {
         TreeMap<Integer, List<String>> lists = new TreeMap<>();
         Set<String> moved = new HashSet<>();
-        shards.forEach(shard -> read(shard, lists, moved));
+        List<Shard> there =
+                shards.stream().filter(shard -> !tables(shard).isAwaited()).toList();
+        there.forEach(shard -> read(shard, lists, moved));
         if (lists.isEmpty()) {
+            requireAll(there);
             first(lists);
         }
         List<String> newest = lists.lastEntry().getValue();
@@ -79,9 +84,35 @@ final class ShardLists {
             throw new InvalidShardsException(
                     "write shard '" + newest.get(0) + "' first, which has the limits, the rules and the audit trail");
         }
-        copy(lists);
+        there.forEach(shard -> copy(lists, shard));
         announceLonger(lists, moved);
         return placement(inForce(lists, moved));
+    }
+
+    /** Nobody knows which of the databases have state before all of them have said so once. */
+    private void requireAll(List<Shard> there) {
+        if (there.size() < shards.size()) {
+            List<String> absent = shards.stream()
+                    .filter(shard -> !there.contains(shard))
+                    .map(Shard::name)
+                    .toList();
+            throw new LimitStoreException(
+                    "the shards " + absent + " are unavailable; the first start needs all shards",
+                    new IllegalStateException("no list of shards is recorded"));
+        }
+    }
+
+    /**
+     * A shard that was unavailable at startup is there, and has decided nothing yet.
+     *
+     * @throws InvalidShardsException if its database has another list, or is another shard
+     */
+    void join(Shard late) {
+        TreeMap<Integer, List<String>> lists = new TreeMap<>();
+        Set<String> moved = new HashSet<>();
+        readAvailable(lists, moved);
+        read(late, lists, moved);
+        copy(lists, late);
     }
 
     private void first(NavigableMap<Integer, List<String>> lists) {
@@ -112,10 +143,8 @@ final class ShardLists {
     }
 
     /** Every database has all lists: an instance that reads one of them knows the lists before. */
-    private void copy(NavigableMap<Integer, List<String>> lists) {
-        for (Shard shard : shards) {
-            lists.forEach((version, names) -> record(shard, version, names));
-        }
+    private static void copy(NavigableMap<Integer, List<String>> lists, Shard shard) {
+        lists.forEach((version, names) -> record(shard, version, names));
     }
 
     private static void record(Shard shard, int version, List<String> names) {
@@ -129,7 +158,8 @@ final class ShardLists {
     /** Announces the configured list if it is longer than that in force, and nothing moves. */
     private void announceLonger(NavigableMap<Integer, List<String>> lists, Set<String> moved) {
         InForce newest = inForce(lists, moved);
-        if (newest.names().size() == sorted.size()) {
+        if (newest.names().size() == sorted.size()
+                || shards.stream().anyMatch(shard -> tables(shard).isAwaited())) {
             return;
         }
         if (!newest.isComplete()) {
@@ -181,13 +211,7 @@ final class ShardLists {
     Placement read() {
         TreeMap<Integer, List<String>> lists = new TreeMap<>();
         Set<String> moved = new HashSet<>();
-        for (Shard shard : shards) {
-            try {
-                read(shard, lists, moved);
-            } catch (LimitStoreException e) {
-                log.debug("Cannot read the list of shards: {}", LogText.of(e.getMessage()));
-            }
-        }
+        readAvailable(lists, moved);
         if (lists.isEmpty()) {
             return null;
         }
@@ -198,6 +222,16 @@ final class ShardLists {
             list = inForce(lists, moved);
         }
         return placement(list);
+    }
+
+    private void readAvailable(NavigableMap<Integer, List<String>> lists, Set<String> moved) {
+        for (Shard shard : shards) {
+            try {
+                read(shard, lists, moved);
+            } catch (LimitStoreException e) {
+                log.debug("Cannot read the list of shards: {}", LogText.of(e.getMessage()));
+            }
+        }
     }
 
     private void warnOfUnknown(InForce list) {

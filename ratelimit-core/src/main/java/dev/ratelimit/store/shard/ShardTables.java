@@ -35,6 +35,11 @@ public interface ShardTables {
      */
     record Leaving(StateKey key, State state, Violations violations) {}
 
+    /** Whether the database has been unavailable since startup. Its shard {@linkplain ShardedLimitStore#join joins} later. */
+    default boolean isAwaited() {
+        return false;
+    }
+
     /** All lists, by version. */
     List<Recorded> read();
 

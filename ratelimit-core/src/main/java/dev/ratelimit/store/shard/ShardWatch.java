@@ -88,6 +88,11 @@ final class ShardWatch implements AutoCloseable {
         }
     }
 
+    /** See {@link ShardLists#join}. */
+    synchronized void join(Shard late) {
+        Objects.requireNonNull(lists).join(late);
+    }
+
     /** Reads the list, unless it was read since that placement was in force. */
     Placement readAgain(Placement old) {
         if (lists != null && placement.version == old.version) {

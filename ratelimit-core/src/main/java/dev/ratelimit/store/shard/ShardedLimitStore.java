@@ -75,6 +75,16 @@ public final class ShardedLimitStore implements LimitStore {
         return shards;
     }
 
+    /**
+     * Checks a shard that was {@linkplain ShardTables#isAwaited() unavailable at startup}, before it decides anything.
+     *
+     * @param late the shard of the same name, with tables that are available
+     * @throws InvalidShardsException if it is another shard, or does not belong to the others
+     */
+    public void join(Shard late) {
+        watch.join(late);
+    }
+
     @Override
     public List<Answer> decide(List<Operation> group) {
         Placement placement = watch.placement();

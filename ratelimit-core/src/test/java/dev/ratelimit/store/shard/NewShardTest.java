@@ -158,7 +158,7 @@ class NewShardTest {
         }
     }
 
-    /** Whoever has marked a key may stop before the state has arrived. */
+    /** The instance that has marked a key may stop before the state has arrived. */
     @Test
     void stateIsNotLostIfTheInstanceThatMovesItStops() {
         useUp();
