@@ -6,10 +6,13 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The changes of the endpoint. Each needs a reason. */
 final class EndpointWrites {
+
+    private static final Set<String> WITHOUT_END = Set.of("unblock", "reset", "revoke", "clear-penalty");
 
     private final Operations operations;
 
@@ -76,7 +79,18 @@ final class EndpointWrites {
                 (action == null ? "the action is missing" : "the action is '" + action + "'") + "; write " + known);
     }
 
+    /** An operator who writes an end expects one: a key that is revoked for an hour would stay revoked. */
+    private static void refuseEnd(Task task, Terms terms) {
+        if (task.action != null
+                && WITHOUT_END.contains(task.action)
+                && (terms.duration != null || terms.until != null)) {
+            throw new IllegalArgumentException(
+                    "the action " + task.action + " has no end; leave out duration and until");
+        }
+    }
+
     Object change(String section, String name, Task task, Terms terms) {
+        refuseEnd(task, terms);
         Steering steering = steer(terms);
         return switch (section) {
             case "limits" -> changeLimit(name, task, terms, steering);

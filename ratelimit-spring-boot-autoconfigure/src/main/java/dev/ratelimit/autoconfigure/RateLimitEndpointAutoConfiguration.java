@@ -2,6 +2,7 @@ package dev.ratelimit.autoconfigure;
 
 import dev.ratelimit.actuate.RateLimitEndpoint;
 import dev.ratelimit.actuate.RateLimitEndpointWebExtension;
+import dev.ratelimit.actuate.UnknownArguments;
 import dev.ratelimit.operate.Operations;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -28,5 +29,11 @@ public final class RateLimitEndpointAutoConfiguration {
     @ConditionalOnMissingBean
     RateLimitEndpointWebExtension rateLimitEndpointWebExtension(Operations operations) {
         return new RateLimitEndpointWebExtension(operations);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    UnknownArguments rateLimitEndpointUnknownArguments() {
+        return new UnknownArguments();
     }
 }

@@ -280,6 +280,10 @@ class EndpointTest {
             delimiter = '|',
             quoteCharacter = '\u0001',
             value = {
+                "/limits/api | {\"action\": \"off\", \"duraton\": \"1h\", \"reason\": \"x\"} | 400 | 'duraton' is unknown here; did you mean 'duration'?",
+                "/limits/api | {\"action\": \"off\", \"x\": \"1h\", \"reason\": \"x\"} | 400 | 'x' is unknown here; the known ones are",
+                "/limits/api?untill=2030-01-01T00:00:00Z | {\"action\": \"off\", \"reason\": \"x\"} | 400 | did you mean 'until'?",
+                "/everything | {\"action\": \"off\", \"durration\": \"1h\", \"reason\": \"x\"} | 400 | did you mean 'duration'?",
                 "/limits/api | {\"properties\": \"max-requests: 5\"} | 400 | the reason is missing; say why",
                 "/limits/api | {\"properties\": \"max-requests: 5\", \"reason\": \" \"} | 400 | the reason is missing",
                 "/limits/api | {\"properties\": \"max-requests: many\", \"reason\": \"x\"} | 400 | max-requests is 'many'",
@@ -325,6 +329,7 @@ class EndpointTest {
             delimiter = '|',
             quoteCharacter = '\u0001',
             value = {
+                "/denied?lats=1h | 400 | 'lats' is unknown here; did you mean 'last'?",
                 "/nothing | 404 | there is no section 'nothing'; name one of",
                 "/limits/nowhere | 404 | no limit 'nowhere' is in force; name one of",
                 "/rules/nowhere | 404 | no rule 'nowhere' is in force; name one of",
@@ -354,6 +359,15 @@ class EndpointTest {
     @ValueSource(strings = {"not json", "[1]", "{\"reason\": {\"a\": 1}}"})
     void aBodyThatIsNoFlatObjectIsRefused(String body) throws Exception {
         assertThat(post("/everything", body).statusCode()).isEqualTo(400);
+    }
+
+    @Test
+    void anEndIsRefusedWhereAChangeHasNone() throws Exception {
+        HttpResponse<String> answer =
+                post("/users/mallory", "{\"action\":\"unblock\",\"duration\":\"1h\",\"reason\":\"incident\"}");
+
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(400);
+        assertThat(answer.body()).contains("unblock has no end");
     }
 
     @Test
@@ -530,11 +544,14 @@ class EndpointTest {
             for (int i = 0; i < 5; i++) {
                 other.get("/api/games");
             }
-            other.bean(RequestAudit.class).flush();
+            // A request is recorded once its response is complete: the client may have that before.
+            Awaitility.await().untilAsserted(() -> {
+                other.bean(RequestAudit.class).flush();
+                assertThat(JsonPath.<List<Integer>>read(reported(other, "rates"), "$..violations"))
+                        .containsExactly(2);
+            });
 
             assertThat(reported(other, "busiest")).contains("127.0.0.1", "\"limit\":\"api\"");
-            assertThat(JsonPath.<List<Integer>>read(reported(other, "rates"), "$..violations"))
-                    .containsExactly(2);
             assertThat(JsonPath.<List<Double>>read(reported(other, "rates"), "$..percent"))
                     .containsExactly(40.0);
             assertThat(JsonPath.<List<Integer>>read(reported(other, "violations"), "$..violations[*].violations"))
