@@ -28,7 +28,8 @@ import org.springframework.security.core.Authentication;
  *
  * A correct login is never charged, so that many of them at once, also at several instances, do not deny each other. It does not
  * clear earlier failures. Otherwise a client at the address of an active user could guess without end. A login that could not be
- * checked is not charged. Other kinds of authentication, such as remember-me and tokens, pass as they are.
+ * checked is not charged. Other kinds of authentication, such as remember-me and tokens, pass as they are, unless their manager
+ * was wrapped by {@link #limited}.
  */
 public final class LoginLimits {
 
@@ -50,9 +51,13 @@ public final class LoginLimits {
         this.known = new KnownAddresses(limiter, numbers.together());
     }
 
-    /** A manager that limits the failed logins of another one. Beans of type {@link AuthenticationManager} are limited already. */
+    /**
+     * A manager that limits the failed logins of another one, whatever class their tokens have. Beans of type
+     * {@link AuthenticationManager} are limited already, but only for names with passwords. So wrap a manager that checks something
+     * else that can be guessed, such as a code.
+     */
     public AuthenticationManager limited(AuthenticationManager passwords) {
-        return login -> authenticate(passwords, login);
+        return login -> limited(passwords, login);
     }
 
     /** The present answer to a login as that name in the current web request. Charges nothing. */
@@ -63,7 +68,13 @@ public final class LoginLimits {
     }
 
     Authentication authenticate(AuthenticationManager passwords, Authentication login) {
-        if (!(login instanceof UsernamePasswordAuthenticationToken) || checking.get() != null) {
+        return login instanceof UsernamePasswordAuthenticationToken
+                ? limited(passwords, login)
+                : passwords.authenticate(login);
+    }
+
+    private Authentication limited(AuthenticationManager passwords, Authentication login) {
+        if (checking.get() != null) {
             return passwords.authenticate(login);
         }
         checking.set(true);

@@ -5,7 +5,7 @@ import dev.ratelimit.support.LoginName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whose counts a login is.
+ * The owners of the counts of a login.
  *
  * @param together address and name; {@code null} if one of them is not known
  * @param address {@code null} outside of web requests
