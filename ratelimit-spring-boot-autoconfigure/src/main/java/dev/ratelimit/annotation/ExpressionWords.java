@@ -71,7 +71,7 @@ final class ExpressionWords {
         }
     }
 
-    /** Refuses mistakes that every call would stumble over: an assignment, and a word without its #. */
+    /** Refuses mistakes that every call would stumble over: an assignment, a status as text, and a word without its #. */
     static void requireReadable(AnnotatedLimit limit) {
         requireReadable(limit, "key", limit.key());
         requireReadable(limit, "cost", limit.cost());
@@ -87,6 +87,14 @@ final class ExpressionWords {
         if (tree.assigns()) {
             throw new InvalidRateLimitedException(
                     limit.on(), attribute, expression.getExpressionString(), "write == to compare; a single = assigns");
+        }
+        String text = tree.textComparedWith("#status");
+        if (text != null) {
+            throw new InvalidRateLimitedException(
+                    limit.on(),
+                    attribute,
+                    expression.getExpressionString(),
+                    "write a number instead of " + text + ": #status is a number, and no text equals it");
         }
         String bare = tree.bareWord(OF_THE_CALL);
         if (bare != null) {

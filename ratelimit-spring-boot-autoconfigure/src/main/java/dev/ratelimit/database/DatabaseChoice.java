@@ -238,13 +238,14 @@ public final class DatabaseChoice {
                                 new PostgresSource.Address(url, settings.username(), settings.password()),
                                 settings,
                                 store.migrate())));
-        return new ShardedDatabase(shards);
+        return new ShardedDatabase(shards, store.required());
     }
 
     private PostgresDatabase postgres() {
         Postgresql settings = store.postgresql();
         String url = settings.url();
         if (url != null) {
+            requireJdbc(url);
             return new PostgresDatabase(
                     new PostgresSource.Address(url, settings.username(), settings.password()),
                     settings,
@@ -259,6 +260,17 @@ public final class DatabaseChoice {
                             + " the application has no DataSource");
         }
         return new PostgresDatabase(new PostgresSource.Application(dataSource), settings, store.migrate());
+    }
+
+    /** Other tools write an address with the password in it, so the value is not shown. */
+    private static void requireJdbc(String url) {
+        if (!url.startsWith("jdbc:")) {
+            throw new InvalidPropertyException(
+                    "ratelimit.store.postgresql.url",
+                    url.contains(":") ? url.substring(0, url.indexOf(':')) + ":…" : "…",
+                    "write a JDBC URL such as jdbc:postgresql://HOST:5432/DATABASE, and set"
+                            + " ratelimit.store.postgresql.username and password");
+        }
     }
 
     private StateDatabase sqlite() {

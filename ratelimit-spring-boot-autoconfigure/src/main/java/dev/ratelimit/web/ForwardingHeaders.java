@@ -7,18 +7,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds out which of the two headers a proxy writes. A proxy writes its header into every request that it passes on, and a client
- * cannot remove it. So a request with only one of them shows that the other one is not written by that proxy, but by clients.
+ * cannot remove it. So a request with only one of them shows that the other one is not headers by that proxy, but by clients.
  * It is ignored from then on. Requests with neither show nothing: they may be health checks of the proxy itself.
  */
 final class ForwardingHeaders {
 
-    /** A range of proxies may be large; beyond that many, nothing more is learned. */
+    /** A range of proxies may be large; beyond that many, no more are remembered. */
     private static final int MOST_PROXIES = 10_000;
 
     private final ForwardingHeader chosen;
 
     /** By the address of the proxy; {@code AUTO} if requests have shown both. */
-    private final Map<IpAddress, ForwardingHeader> written = new ConcurrentHashMap<>();
+    private final Map<IpAddress, ForwardingHeader> headers = new ConcurrentHashMap<>();
 
     ForwardingHeaders(ForwardingHeader chosen) {
         this.chosen = chosen;
@@ -31,19 +31,19 @@ final class ForwardingHeaders {
             return chosen;
         }
         if (hasForwardedFor != hasForwarded) {
-            learn(proxy, hasForwardedFor ? ForwardingHeader.X_FORWARDED_FOR : ForwardingHeader.FORWARDED);
+            remember(proxy, hasForwardedFor ? ForwardingHeader.X_FORWARDED_FOR : ForwardingHeader.FORWARDED);
             return null;
         }
-        ForwardingHeader known = written.get(proxy);
+        ForwardingHeader known = headers.get(proxy);
         return known == ForwardingHeader.AUTO ? null : known;
     }
 
-    private void learn(IpAddress proxy, ForwardingHeader header) {
-        ForwardingHeader known = written.get(proxy);
-        if (known == null && written.size() < MOST_PROXIES) {
-            written.put(proxy, header);
+    private void remember(IpAddress proxy, ForwardingHeader header) {
+        ForwardingHeader known = headers.get(proxy);
+        if (known == null && headers.size() < MOST_PROXIES) {
+            headers.put(proxy, header);
         } else if (known != null && known != header) {
-            written.put(proxy, ForwardingHeader.AUTO);
+            headers.put(proxy, ForwardingHeader.AUTO);
         }
     }
 }

@@ -8,6 +8,7 @@ import dev.ratelimit.Outcome;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
 import dev.ratelimit.database.PolicyConnections;
+import dev.ratelimit.startup.ConfigurationFailureAnalyzer;
 import dev.ratelimit.startup.DataSourceFailureAnalyzer;
 import dev.ratelimit.startup.StoreFailureAnalyzer;
 import dev.ratelimit.store.LimitStore;
@@ -446,6 +447,23 @@ class DatabaseChoiceTest {
                 "the DataSource of your application (" + DriverManagerDataSource.class.getName()
                         + ") could not be asked which database it leads to: Connection to 127.0.0.1:1 refused.");
         assertThat(folder.resolve("ratelimit.db")).doesNotExist();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"postgres://app:secret@localhost/app, postgres:…", "localhost/app, …"})
+    void addressThatIsNoJdbcUrlIsNotTakenForAMissingDriver(String url, String shown) {
+        application()
+                .withPropertyValues("ratelimit.store.postgresql.url=" + url)
+                .run(context -> {
+                    FailureAnalysis analysis = new ConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
+                    assertThat(analysis).isNotNull();
+                    assertThat(analysis.getDescription())
+                            .contains("Property: ratelimit.store.postgresql.url\n    Value: '" + shown + "'")
+                            .doesNotContain("secret");
+                    assertThat(analysis.getAction())
+                            .startsWith("Write a JDBC URL such as jdbc:postgresql://HOST:5432/DATABASE")
+                            .contains("ratelimit.store.postgresql.username");
+                });
     }
 
     private static void assertThatStartFails(ApplicationContextRunner application, String problem) {

@@ -100,6 +100,16 @@ class RateLimitedMistakesTest {
         public void call() {}
     }
 
+    static class StatusAsText {
+        @RateLimited(limit = "two", countWhen = "#status == '401' or #exception != null")
+        public void call() {}
+    }
+
+    static class TextAsStatus {
+        @RateLimited(limit = "two", resetWhen = "'200' == #status")
+        public void call() {}
+    }
+
     static class BareStatus {
         @RateLimited(limit = "two", countWhen = "status == 401")
         public void call() {}
@@ -215,6 +225,18 @@ class RateLimitedMistakesTest {
                         "countWhen",
                         "'#status = 401'",
                         "Write == to compare; a single = assigns."),
+                mistake(
+                        StatusAsText.class,
+                        ".call()",
+                        "countWhen",
+                        "'#status == '401' or #exception != null'",
+                        "Write a number instead of '401': #status is a number, and no text equals it."),
+                mistake(
+                        TextAsStatus.class,
+                        ".call()",
+                        "resetWhen",
+                        "''200' == #status'",
+                        "Write a number instead of '200': #status is a number, and no text equals it."),
                 mistake(
                         BareStatus.class,
                         ".call()",
