@@ -50,6 +50,8 @@ dependencies {
     testImplementation("org.springframework.boot:spring-boot-starter-actuator")
     testImplementation("com.h2database:h2")
     testImplementation("org.apache.commons:commons-dbcp2")
+    testImplementation("p6spy:p6spy:3.9.1")
+    testImplementation("software.amazon.jdbc:aws-advanced-jdbc-wrapper:2.5.6")
     testImplementation("com.tngtech.archunit:archunit-junit5:1.5.0")
     testImplementation("org.springframework:spring-webflux")
     testImplementation(project(":ratelimit-test-postgres"))
