@@ -94,8 +94,7 @@ final class Door extends OncePerRequestFilter {
                 : Subject.of("ip", clients.apply(request));
         Charged charged = limiter.charge(LimitRequest.of(sender, LIMIT));
         if (!charged.decision().allowed()) {
-            response.setHeader(
-                    "Retry-After", Long.toString(charged.decision().retryAfter().toSeconds() + 1));
+            response.setHeader("Retry-After", Long.toString(charged.decision().retryAfterSeconds()));
             // Not as an error that is dispatched: the application would ask for a login there.
             response.setStatus(429);
             response.setContentType("text/plain;charset=UTF-8");

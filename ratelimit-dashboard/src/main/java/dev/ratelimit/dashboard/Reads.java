@@ -11,7 +11,7 @@ import dev.ratelimit.operate.LimitView;
 import dev.ratelimit.operate.Operations;
 import dev.ratelimit.operate.RuleView;
 import dev.ratelimit.operate.SubjectView;
-import dev.ratelimit.policy.LimitBook;
+import dev.ratelimit.policy.TrialNames;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -45,20 +45,20 @@ final class Reads {
     }
 
     /** Every answer says when it was made, and how this instance is. */
-    private Parts parts() {
+    private ScreenData screen() {
         InstanceStatus status = operations.status();
-        return new Parts().with("at", operations.now()).with("health", Health.of(status, operations.isEnabled()));
+        return new ScreenData().with("at", operations.now()).with("health", Health.of(status, operations.isEnabled()));
     }
 
     Object health(ServerRequest request) {
-        return parts().json();
+        return screen().json();
     }
 
     Object now(ServerRequest request) {
         String limit = parameter(request, "limit");
         String range = request.param("range").orElse("hour");
         InstanceStatus status = operations.status();
-        return parts().with("enabled", operations.isEnabled())
+        return screen().with("enabled", operations.isEnabled())
                 .with("status", status)
                 .with(
                         "problems",
@@ -94,7 +94,7 @@ final class Reads {
     }
 
     Object limits(ServerRequest request) {
-        return parts().with("enabled", operations.isEnabled())
+        return screen().with("enabled", operations.isEnabled())
                 .with("limits", operations.limits())
                 .with("rules", operations.rules())
                 .json();
@@ -106,10 +106,10 @@ final class Reads {
         if (limit == null) {
             throw RefusedException.of(404, "No limit is named " + name + ".");
         }
-        return parts().with("limit", limit)
+        return screen().with("limit", limit)
                 .with("history", operations.limitHistory(name))
                 .with("timeline", () -> timeline(name, "hour"))
-                .with("trial", () -> limit.trial() == null ? null : timeline(name + LimitBook.CANDIDATE, "hour"))
+                .with("trial", () -> limit.trial() == null ? null : timeline(TrialNames.candidateOf(name), "hour"))
                 .json();
     }
 
@@ -119,7 +119,7 @@ final class Reads {
         if (rule == null) {
             throw RefusedException.of(404, "No rule is named " + name + ".");
         }
-        return parts().with("rule", rule)
+        return screen().with("rule", rule)
                 .with("history", operations.ruleHistory(name))
                 .json();
     }
@@ -129,7 +129,7 @@ final class Reads {
         int from = number(request, "from");
         int to = number(request, "to");
         boolean ofRule = required(request, "kind").equals("rule");
-        return parts().with(
+        return screen().with(
                         "difference",
                         ofRule ? operations.ruleDifference(name, from, to) : operations.limitDifference(name, from, to))
                 .json();
@@ -137,7 +137,7 @@ final class Reads {
 
     Object subjects(ServerRequest request) {
         String prefix = required(request, "prefix");
-        return parts().with("subjects", operations.searchSubjects(prefix, FOUND))
+        return screen().with("subjects", operations.searchSubjects(prefix, FOUND))
                 .with("exact", exact(prefix))
                 .json();
     }
@@ -157,7 +157,7 @@ final class Reads {
     Object subject(ServerRequest request) {
         SubjectView subject = operations.subject(required(request, "text"));
         String text = subject.subject();
-        return parts().with("subject", subject)
+        return screen().with("subject", subject)
                 .with("block", () -> block(subject))
                 .with("canBlock", text.startsWith(USER) || text.startsWith(ADDRESS))
                 .with("audit", () -> operations.audit(entriesOf(subject)))
@@ -192,7 +192,7 @@ final class Reads {
     }
 
     Object changes(ServerRequest request) {
-        return parts().with("changes", operations.changes(ChangeLog.Query.newest(CHANGES)))
+        return screen().with("changes", operations.changes(ChangeLog.Query.newest(CHANGES)))
                 .json();
     }
 
@@ -200,7 +200,7 @@ final class Reads {
     Object explain(ServerRequest request, JsonNode body, Operator operator) {
         String curl = text(body, "curl");
         if (curl != null) {
-            return parts().with("explanation", operations.explainCurl(curl, text(body, "address")))
+            return screen().with("explanation", operations.explainCurl(curl, text(body, "address")))
                     .json();
         }
         String method = text(body, "method");
@@ -217,7 +217,7 @@ final class Reads {
                 text(body, "user"),
                 authorities,
                 text(body, "apiKey"));
-        return parts().with("explanation", operations.explain(inquiry)).json();
+        return screen().with("explanation", operations.explain(inquiry)).json();
     }
 
     /** A text that is not empty, or {@code null}. */

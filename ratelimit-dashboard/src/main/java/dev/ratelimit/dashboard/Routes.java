@@ -13,7 +13,7 @@ final class Routes {
     private final String path;
     private final Calls calls;
     private final Reads reads;
-    private final Writes writes;
+    private final OperatorChanges changes;
     private final Operations operations;
     private final String instance;
     private final Assets assets = new Assets();
@@ -25,7 +25,7 @@ final class Routes {
         this.path = paths.path();
         this.calls = new Calls(access);
         this.reads = new Reads(operations);
-        this.writes = new Writes(operations);
+        this.changes = new OperatorChanges(operations);
         this.operations = operations;
         this.instance = instance;
     }
@@ -50,7 +50,7 @@ final class Routes {
                 .POST(
                         data("steer/{change}"),
                         calls.write((request, body, operator) ->
-                                writes.make(request.pathVariable("change"), body, operator)))
+                                changes.make(request.pathVariable("change"), body, operator)))
                 .build();
     }
 

@@ -9,7 +9,7 @@ export class Failure extends Error {
 }
 
 const HEADERS = { Accept: 'application/json', 'X-Requested-With': 'XMLHttpRequest' };
-const PATIENCE = 15_000;
+const TIMEOUT_MILLIS = 15_000;
 
 async function call(path, options) {
   let response;
@@ -18,7 +18,7 @@ async function call(path, options) {
       credentials: 'same-origin',
       cache: 'no-store',
       redirect: 'manual',
-      signal: AbortSignal.timeout(PATIENCE),
+      signal: AbortSignal.timeout(TIMEOUT_MILLIS),
       ...options,
       headers: { ...HEADERS, ...options?.headers },
     });

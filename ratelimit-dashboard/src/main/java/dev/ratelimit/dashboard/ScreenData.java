@@ -13,9 +13,9 @@ import org.slf4j.LoggerFactory;
  * The data of a screen. A part that cannot be read is missing, so that the rest is shown during an incident. A database that is gone
  * is not waited for again and again: after a few seconds of failures, the parts that may fail are not tried any more.
  */
-final class Parts {
+final class ScreenData {
 
-    private static final Logger log = LoggerFactory.getLogger(Parts.class);
+    private static final Logger log = LoggerFactory.getLogger(ScreenData.class);
 
     private static final String MISSING = "The database did not answer, so a part of this page is missing.";
     private static final long MOST_NANOS_OF_FAILURES = TimeUnit.SECONDS.toNanos(3);
@@ -24,13 +24,13 @@ final class Parts {
     private final Map<String, @Nullable Object> all = new LinkedHashMap<>();
     private final Map<String, String> missing = new LinkedHashMap<>();
 
-    Parts with(String name, @Nullable Object value) {
+    ScreenData with(String name, @Nullable Object value) {
         all.put(name, value);
         return this;
     }
 
     /** Adds a part that may fail. */
-    Parts with(String name, Supplier<?> part) {
+    ScreenData with(String name, Supplier<?> part) {
         if (nanosOfFailures > MOST_NANOS_OF_FAILURES) {
             missing.put(name, MISSING);
             return this;

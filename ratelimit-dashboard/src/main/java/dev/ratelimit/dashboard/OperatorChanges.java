@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /** The changes that an operator makes. The author is the principal, and each has a reason. */
-final class Writes {
+final class OperatorChanges {
 
     /** One change. */
     private interface Work {
@@ -25,7 +25,7 @@ final class Writes {
     private final Operations operations;
     private final Map<String, Work> known = new LinkedHashMap<>();
 
-    Writes(Operations operations) {
+    OperatorChanges(Operations operations) {
         this.operations = operations;
         known.put("set-limit", (by, body, until) -> by.setLimit(required(body, "limit"), properties(body), until));
         known.put("switch-limit", (by, body, until) -> by.switchLimit(required(body, "limit"), isOn(body), until));
