@@ -74,8 +74,8 @@ function rest(endpoint, key, seconds) {
   }
 }
 
-/** When the limit of the shown answer is whole again, or null. */
-let wholeAt = null;
+/** When the limit of the shown answer resets, or null. */
+let resetAt = null;
 let remaining = null;
 let focusLost = null;
 
@@ -242,7 +242,7 @@ function showLimit(answer) {
   byId('gauges').hidden = !limited;
   byId('unlimited').hidden = limited || answer.status === 401;
   remaining = limited ? Number(field[2]) : null;
-  wholeAt = limited ? answer.at + Number(field[3]) * 1000 : null;
+  resetAt = limited ? answer.at + Number(field[3]) * 1000 : null;
   if (limited) {
     byId('remaining').textContent = remaining;
     byId('limit').textContent = limit;
@@ -258,7 +258,7 @@ function fail(endpoint, error) {
   byId('empty').hidden = false;
   byId('result').hidden = true;
   byId('empty').replaceChildren(make('h2', { textContent: 'No answer' }), make('p', { textContent: error.message }));
-  wholeAt = null;
+  resetAt = null;
   remaining = null;
 }
 
@@ -300,7 +300,7 @@ function time(seconds) {
 const spoken = seconds => (seconds < 60 ? `${seconds} ${seconds === 1 ? 'second' : 'seconds'}` : time(seconds));
 
 const remain = () => (remaining === 0
-  ? 'No request remains.'
+  ? 'No requests remain.'
   : remaining === 1 ? '1 request remains.' : `${remaining} requests remain.`);
 
 const secondsUntil = moment => Math.max(0, Math.ceil((moment - now()) / 1000));
@@ -421,15 +421,15 @@ function tick() {
     const seconds = secondsUntil(until);
     set(note, seconds > 0 ? `${words} ${time(seconds)}` : '');
   }
-  const left = wholeAt === null ? 0 : secondsUntil(wholeAt);
+  const left = resetAt === null ? 0 : secondsUntil(resetAt);
   const warn = remaining !== null && remaining <= FEW && left > 0;
   byId('warning').hidden = !warn;
-  if (wholeAt !== null) {
+  if (resetAt !== null) {
     set(byId('countdown'), left > 0 ? time(left) : 'now');
   }
   set(byId('brief-text'), warn ? `${remaining} left, ${time(left)}` : '');
   if (warn) {
-    set(byId('warning-text'), `${remain()} The limit is whole again in ${time(left)}.`);
+    set(byId('warning-text'), `${remain()} The limit resets in ${time(left)}.`);
   }
 }
 

@@ -81,7 +81,7 @@ class UsageController {
      * @param name of the limit
      * @param penalised whether it is denied because of repeated violations
      * @param retryAfter in how many seconds the next request may pass, which may be later than now even if some remain
-     * @param resetAfter in how many seconds the limit is whole again, for clients whose clock may be wrong
+     * @param resetAfter in how many seconds the limit resets, for clients whose clock may be wrong
      */
     record Left(
             String name,

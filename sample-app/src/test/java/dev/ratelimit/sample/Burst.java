@@ -21,7 +21,7 @@ import java.util.concurrent.CountDownLatch;
  */
 record Burst(Map<Integer, Long> statuses, long sentAt, long answeredAt) {
 
-    private static final int PATIENCE_MILLIS = 120_000;
+    private static final int TIMEOUT_MILLIS = 120_000;
 
     /** Sends so many of them. */
     static Burst of(int requests, int port, String... headLines) {
@@ -49,7 +49,7 @@ record Burst(Map<Integer, Long> statuses, long sentAt, long answeredAt) {
     private static int status(int port, byte[] head, CountDownLatch go) {
         await(go);
         try (Socket socket = new Socket("127.0.0.1", port)) {
-            socket.setSoTimeout(PATIENCE_MILLIS);
+            socket.setSoTimeout(TIMEOUT_MILLIS);
             OutputStream out = socket.getOutputStream();
             out.write(head);
             out.flush();

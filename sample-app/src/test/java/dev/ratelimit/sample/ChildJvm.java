@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 /** The sample in a process of its own, on the class path of this one. */
 final class ChildJvm implements AutoCloseable {
 
-    private static final Duration PATIENCE = Duration.ofMinutes(3);
+    private static final Duration LONGEST_WAIT = Duration.ofMinutes(3);
 
     private final Process process;
     private final Path log;
@@ -67,7 +67,7 @@ final class ChildJvm implements AutoCloseable {
     }
 
     private void awaitPort() throws IOException {
-        long end = System.nanoTime() + PATIENCE.toNanos();
+        long end = System.nanoTime() + LONGEST_WAIT.toNanos();
         while (!isOpen()) {
             if (!process.isAlive() || System.nanoTime() - end > 0) {
                 throw new IllegalStateException("the sample did not start:\n" + log());

@@ -183,7 +183,7 @@ class TestingChecklistTest extends RunningSample {
             assertThat(page.text("status")).isEqualTo("201 Created");
             assertThat(page.isShown("warning")).as("two remain").isTrue();
             assertThat(page.text("warning"))
-                    .contains("Rate limit warning", "2 requests remain.", "The limit is whole again in");
+                    .contains("Rate limit warning", "2 requests remain.", "The limit resets in");
         }
     }
 
