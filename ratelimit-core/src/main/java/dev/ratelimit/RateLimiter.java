@@ -7,9 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Decides whether requests may pass. Safe for use by many threads.
  *
- * <p>No method fails because the store does: then the failure policy of the request applies, and the decision says so.
- * Mistakes of the caller (an unknown limit, a cost that the limit can
- * never grant) are exceptions.
+ * <p>No method fails because the store fails. The failure policy of the request applies then, and the decision says so.
+ * Mistakes of the caller throw an exception: an unknown limit, or a cost that the limit can never grant.
  */
 public interface RateLimiter {
 
@@ -18,7 +17,7 @@ public interface RateLimiter {
 
     /**
      * Decides without blocking the caller. The stage completes within the deadline, on a thread that may be blocked, and never
-     * exceptionally because of the store. To cancel it does not take the charge back.
+     * exceptionally because of the store. Cancelling it does not take the charge back.
      */
     default CompletionStage<Decision> decideAsync(LimitRequest request) {
         return CompletableFuture.supplyAsync(() -> decide(request));

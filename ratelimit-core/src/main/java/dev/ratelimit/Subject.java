@@ -7,10 +7,10 @@ import java.util.HexFormat;
 import java.util.regex.Pattern;
 
 /**
- * Whose count it is: {@code user:alice}, {@code ip:203.0.113.7}, or several together as in
+ * The owner of a count: {@code user:alice}, {@code ip:203.0.113.7}, or several together as in
  * {@code user:alice+ip:203.0.113.7}.
  *
- * <p>The text is what the tables hold. It is readable, and two different tuples never give the same text: a value is
+ * <p>Tables hold its text. The text is readable, and two different tuples never give the same text: a value is
  * trimmed and brought to Unicode's form NFC; {@code %}, {@code +}, {@code ~}, control and format characters and lone
  * surrogates in it are written as {@code %} and their code; a text of more than 200 characters ends in {@code ~} and a
  * digest of the whole.
@@ -28,7 +28,7 @@ public final class Subject implements Comparable<Subject> {
 
     private static final HexFormat HEX = HexFormat.of().withUpperCase();
 
-    /** The text before it is cut to length: what another part is appended to. */
+    /** The text before it is cut to length. Another part is appended to this one. */
     private final String whole;
 
     private final String text;

@@ -125,7 +125,7 @@ class CurlLineTest {
         assertThatThrownBy(() -> CurlLine.parse("curl " + "a".repeat(20_000))).hasMessageContaining("paste at most");
     }
 
-    /** Whatever is pasted, the answer is an inquiry or a message for the operator. */
+    /** For any pasted text, the answer is an inquiry or a message for the operator. */
     @Test
     void anyTextIsReadOrRefused() {
         Random random = new Random(7);

@@ -87,11 +87,7 @@ public final class RateLimitPolicyAutoConfiguration {
             if (counts == null || policies != counts.main()) {
                 log.info("Keeping limits and rules that are changed at run time in {}", policies);
             }
-            return new PolicyConnections(policies, counts, isAvailable(migrated));
-        }
-
-        private static boolean isAvailable(LimitStore store) {
-            return !(store instanceof AwaitedLimitStore awaited) || awaited.isOpen();
+            return new PolicyConnections(policies, counts, AwaitedLimitStore.isAvailable(migrated));
         }
 
         @Bean

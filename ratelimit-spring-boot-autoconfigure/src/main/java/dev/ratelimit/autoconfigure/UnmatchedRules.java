@@ -74,7 +74,7 @@ final class UnmatchedRules implements ProbableMistakes.Finder {
             return;
         }
         Set<String> known = new HashSet<>(Set.of(Conditions.ANY_API_KEY));
-        Instant now = Instant.now();
+        Instant now = admin.clock().instant();
         for (KeyInfo info : admin.keys().list()) {
             if (info.isActive(now)) {
                 known.add(info.key().id());

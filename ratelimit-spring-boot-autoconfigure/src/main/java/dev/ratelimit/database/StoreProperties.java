@@ -49,7 +49,7 @@ public record StoreProperties(
             @DefaultValue("normal") Synchronous synchronous) {}
 
     /**
-     * The PostgreSQL database.
+     * The PostgreSQL database. Each component is one property, so it is long.
      *
      * @param url the JDBC URL of the database; without one, the DataSource of the application is used
      * @param username the user, if the URL names none

@@ -38,7 +38,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Whose count a request belongs to, what is exempt, and what can be replaced. */
+/** The owner of the count of a request, exemptions, and beans that applications replace. */
 class KeysTest {
 
     private static final int MANY = 1_000;

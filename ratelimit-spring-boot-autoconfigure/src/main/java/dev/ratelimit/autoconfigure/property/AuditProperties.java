@@ -13,7 +13,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.core.env.Environment;
 
 /**
- * The configuration under {@code ratelimit.audit}: the audit trail, and totals over time.
+ * The configuration under {@code ratelimit.audit}: the audit trail, and totals over time. Each component is one property, so it is
+ * long.
  *
  * @param mode which requests are written to the audit trail; totals count all of them
  * @param totals whether to write how many requests came in each minute, hour and day
