@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import redis.embedded.RedisServer;
 import redis.embedded.RedisShardedCluster;
 
@@ -111,9 +112,30 @@ public final class Servers implements AutoCloseable {
                     .map(port -> RedisURI.create("127.0.0.1", port))
                     .toList());
             open.push(client::shutdown);
+            awaitAgreement(servers.ports());
             return client;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Until each server knows all slots, it answers that the cluster is down. */
+    private static void awaitAgreement(List<Integer> ports) {
+        long end = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+        for (int port : ports) {
+            while (!isReady(port)) {
+                if (System.nanoTime() - end > 0) {
+                    throw new IllegalStateException("the Redis cluster is not ready after a minute");
+                }
+                LockSupport.parkNanos(Duration.ofMillis(50).toNanos());
+            }
+        }
+    }
+
+    private static boolean isReady(int port) {
+        try (RedisClient client = RedisClient.create(RedisURI.create("127.0.0.1", port));
+                StatefulRedisConnection<String, String> connection = client.connect()) {
+            return connection.sync().clusterInfo().contains("cluster_state:ok");
         }
     }
 
