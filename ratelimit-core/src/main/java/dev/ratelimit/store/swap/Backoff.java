@@ -7,8 +7,7 @@ import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 
 /**
- * Tries of one call, until a bound. The first repetition follows at once; from the second on there is a pause before each,
- * which grows and is random: instances that have lost together must not come back together. Not thread-safe.
+ * Tries of one call, until a bound. The first repetition follows at once. Later there are pauses, which grow and are random: instances that have lost together must not come back together. Not thread-safe.
  */
 public final class Backoff {
 
@@ -21,10 +20,13 @@ public final class Backoff {
     private final LongConsumer pause;
     private final long end;
     private final long longest;
+    private final int lossesForAPause;
     private long next;
     private int lost;
 
-    private Backoff(Duration bound, Duration firstPause, LongSupplier nanoTime, LongConsumer pause) {
+    private Backoff(
+            Duration bound, Duration firstPause, int lossesForAPause, LongSupplier nanoTime, LongConsumer pause) {
+        this.lossesForAPause = lossesForAPause;
         this.nanoTime = nanoTime;
         this.pause = pause;
         this.next = firstPause.toNanos();
@@ -32,19 +34,27 @@ public final class Backoff {
         this.end = nanoTime.getAsLong() + bound.toNanos();
     }
 
-    /** For a call that begins now, and is to end within that time. */
+    /** For a call that begins now, and is to end within that time. Each try reads the values before it writes. */
     public static Backoff within(Duration bound) {
-        return within(bound, FIRST_PAUSE);
-    }
-
-    /** The same for a store that answers faster than others. */
-    public static Backoff within(Duration bound, Duration firstPause) {
-        return new Backoff(bound, firstPause, System::nanoTime, LockSupport::parkNanos);
+        return within(bound, System::nanoTime, LockSupport::parkNanos);
     }
 
     /** The same by another clock, for tests. */
     static Backoff within(Duration bound, LongSupplier nanoTime, LongConsumer pause) {
-        return new Backoff(bound, FIRST_PAUSE, nanoTime, pause);
+        return new Backoff(bound, FIRST_PAUSE, 1, nanoTime, pause);
+    }
+
+    /**
+     * For a store whose lost try returns the current values. After a pause these are old: the next try only returns the newer ones,
+     * and must be followed by another at once. So there is a pause after every second loss.
+     */
+    public static Backoff inPairsWithin(Duration bound, Duration firstPause) {
+        return inPairsWithin(bound, firstPause, System::nanoTime, LockSupport::parkNanos);
+    }
+
+    /** The same by another clock, for tests. */
+    static Backoff inPairsWithin(Duration bound, Duration firstPause, LongSupplier nanoTime, LongConsumer pause) {
+        return new Backoff(bound, firstPause, 2, nanoTime, pause);
     }
 
     /**
@@ -53,7 +63,7 @@ public final class Backoff {
      * @return whether there is time for another try
      */
     public boolean again() {
-        if (++lost > 1) {
+        if (++lost > 1 && lost % lossesForAPause == 0) {
             long wait = ThreadLocalRandom.current().nextLong(next / 2, next + 1);
             if (nanoTime.getAsLong() + wait >= end) {
                 return false;

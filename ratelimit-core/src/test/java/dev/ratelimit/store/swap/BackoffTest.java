@@ -37,6 +37,20 @@ class BackoffTest {
         }
     }
 
+    /** A pause makes the values old that a lost try has returned. */
+    @Test
+    void inPairsATryFollowsAtOnceAfterTheOneBehindAPause() {
+        Backoff backoff = Backoff.inPairsWithin(Duration.ofHours(1), Duration.ofMillis(1), time::get, pauses::add);
+
+        List<Integer> pausesSoFar = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            assertThat(backoff.again()).isTrue();
+            pausesSoFar.add(pauses.size());
+        }
+
+        assertThat(pausesSoFar).containsExactly(0, 1, 1, 2, 2, 3);
+    }
+
     @Test
     void pausesAreRandom() {
         for (int i = 0; i < 40; i++) {

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>All operations are decided here, on the values as far as they are known, for the time that the servers probably have.
  *   <li>The new values are sent to the servers, which write those whose old ones are as they were known, and say what the
  *       others are.
- *   <li>Operations on those others are decided again, in the next round. From the second lost round on, it waits a little before.
+ *   <li>Operations on those others are decided again, in the next round. After every second lost round, it waits a little.
  * </ol>
  *
  * So the first round is also the read of the values that other processes have changed. Not thread-safe.
@@ -84,7 +84,7 @@ final class SwapGroup implements GroupArithmetic.Rows {
      */
     void decide(ToLongFunction<Iterable<Row>> clock, Duration longest) {
         long deadlineNanos = System.nanoTime() + longest.toNanos();
-        Backoff backoff = Backoff.within(longest, FIRST_PAUSE);
+        Backoff backoff = Backoff.inPairsWithin(longest, FIRST_PAUSE);
         List<Task> open = new ArrayList<>();
         byOperation.forEach(open::addAll);
         boolean isScriptKnown = true;

@@ -10,11 +10,14 @@ import dev.ratelimit.Subject;
 import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.TokenBucket;
 import io.lettuce.core.KillArgs;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.awaitility.Awaitility;
@@ -27,6 +30,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RedisInstancesTest {
 
     private static final int INSTANCES = 3;
+
+    /** Shorter than the longest pauses between swaps, and longer than a call. */
+    private static final Duration LONG_PAUSE = Duration.ofMillis(3);
 
     private final List<Instance> instances = new ArrayList<>();
 
@@ -76,6 +82,36 @@ class RedisInstancesTest {
 
             assertThat(admitted).as(limit.name()).hasValue(200);
             assertThat(instances.get(0).used(Subject.user("everybody"), limit)).isEqualTo(200);
+        }
+    }
+
+    /** The value that a lost swap returns is old after a pause, if another instance writes without any. */
+    @Test
+    void instanceThatWritesDuringEveryPauseKeepsNoOtherOut() throws Exception {
+        start(false);
+        Subject hot = Subject.user("hot");
+        Limit limit = Instance.atMost("hot", 1_000_000);
+        Instance busy = instances.get(0);
+        AtomicInteger sent = new AtomicInteger();
+        AtomicLong lastSent = new AtomicLong();
+        AtomicReference<HeldUpServers> held = new AtomicReference<>();
+        try (Instance other = Instance.on(TestRedis.single(), Instance.PATIENT, servers -> {
+            held.set(new HeldUpServers(servers));
+            return held.get();
+        })) {
+            for (int i = 0; i < 10_000; i++) {
+                held.get().before("rl:{user:hot}:hot", () -> {
+                    boolean paused = System.nanoTime() - lastSent.get() > LONG_PAUSE.toNanos();
+                    // After that many losses, every pause is a long one.
+                    if (sent.incrementAndGet() <= 14 || paused) {
+                        assertThat(busy.isAllowed(hot, limit)).isTrue();
+                    }
+                    lastSent.set(System.nanoTime());
+                    return true;
+                });
+            }
+
+            assertThat(other.isAllowed(hot, limit)).isTrue();
         }
     }
 
