@@ -13,11 +13,10 @@ import dev.ratelimit.Subject;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.store.Answer;
-import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.ForwardingLimitStore;
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.MemoryLimitStore;
 import dev.ratelimit.store.Operation;
-import dev.ratelimit.store.Pruned;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
@@ -160,27 +159,20 @@ class RateLimitedTest {
     @RateLimited("ten")
     static class Lenient extends Base {}
 
-    static final class FragileStore implements LimitStore {
+    static final class FragileStore extends ForwardingLimitStore {
 
-        private final LimitStore store = new MemoryLimitStore();
         private volatile boolean failing;
+
+        FragileStore() {
+            super(new MemoryLimitStore());
+        }
 
         @Override
         public List<Answer> decide(List<Operation> group) {
             if (failing) {
                 throw new LimitStoreException("on fire", new IllegalStateException("on fire"));
             }
-            return store.decide(group);
-        }
-
-        @Override
-        public Pruned prune(long keepMicros) {
-            return store.prune(keepMicros);
-        }
-
-        @Override
-        public void close() {
-            store.close();
+            return super.decide(group);
         }
     }
 

@@ -3,11 +3,10 @@ package dev.ratelimit.starter;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.store.Answer;
-import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.ForwardingLimitStore;
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.MemoryLimitStore;
 import dev.ratelimit.store.Operation;
-import dev.ratelimit.store.Pruned;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -24,11 +23,20 @@ class FailingStoreTest {
     private RunningApplication application;
     private SickStore store;
 
-    static final class SickStore implements LimitStore {
+    static final class SickStore extends ForwardingLimitStore {
 
-        private final LimitStore healthy = new MemoryLimitStore();
         volatile boolean failing;
         volatile CountDownLatch stall = new CountDownLatch(0);
+
+        SickStore() {
+            super(new MemoryLimitStore());
+        }
+
+        /** The store in memory never stalls; this one does. */
+        @Override
+        public boolean answersInTime() {
+            return false;
+        }
 
         @Override
         public List<Answer> decide(List<Operation> group) {
@@ -40,17 +48,13 @@ class FailingStoreTest {
             if (failing) {
                 throw new LimitStoreException("on fire", new IllegalStateException("on fire"));
             }
-            return healthy.decide(group);
-        }
-
-        @Override
-        public Pruned prune(long keepMicros) {
-            return healthy.prune(keepMicros);
+            return super.decide(group);
         }
 
         @Override
         public void close() {
             stall.countDown();
+            super.close();
         }
     }
 
