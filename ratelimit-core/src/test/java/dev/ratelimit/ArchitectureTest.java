@@ -132,7 +132,7 @@ class ArchitectureTest {
                             "org.springframework.transaction..")),
             Map.entry(UPKEEP, List.of(SETTING, ROOT, STORE, LOGGING)),
             Map.entry(MONITOR, List.of(SETTING, ROOT, ENGINE, LOGGING)),
-            Map.entry(SCHEMA, List.of(STORE, JDBC, SQLITE, POSTGRESQL)),
+            Map.entry(SCHEMA, List.of(STORE, JDBC, SQLITE, POSTGRESQL, TRANSACTION)),
             Map.entry(CALLER, List.of(SETTING, ROOT, ALGORITHM)),
             Map.entry(
                     POLICY,

@@ -58,6 +58,10 @@ public final class PolicyDatabase {
     private final NamedParameterJdbcTemplate jdbc;
     private final TransactionTemplate transactions;
 
+    /**
+     * Not the retries of {@code PostgresConnections}: transactions here are Spring's, on SQLite too, and a pooler may fail them
+     * with other errors that Spring knows to be transient.
+     */
     private final RetryTemplate retries = new RetryTemplate(RetryPolicy.builder()
             .includes(TransientDataAccessException.class)
             .maxRetries(MOST_RETRIES)

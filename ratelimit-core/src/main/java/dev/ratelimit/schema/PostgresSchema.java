@@ -2,6 +2,7 @@ package dev.ratelimit.schema;
 
 import dev.ratelimit.schema.SchemaException.Reason;
 import dev.ratelimit.store.LimitStoreException;
+import dev.ratelimit.store.postgresql.transaction.PostgresConnections;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -38,10 +39,6 @@ final class PostgresSchema {
     /** The end of a statement in a script without functions. */
     private static final Pattern END = Pattern.compile(";\\s*\\n");
 
-    /** Instances that create plain tables at once may be in each other's way. */
-    private static final int MOST_TRIES = 5;
-
-    private static final String SERIALIZATION_FAILURE = "40001";
     private static final String UNIQUE_VIOLATION = "23505";
 
     /** Such as {@code GRANT SELECT, INSERT ON ratelimit.rate_limits TO}. */
@@ -98,23 +95,16 @@ final class PostgresSchema {
     }
 
     private void run(Connection connection) throws SQLException {
-        connection.setAutoCommit(false);
-        boolean done = false;
-        try (Statement statement = connection.createStatement()) {
-            statement.execute(LOCK.formatted(name));
-            int applied = applied(connection);
-            scripts.refuseNewer(where, applied);
-            for (Scripts.Script script : scripts.after(applied)) {
-                statement.execute(here(scripts.text(script.name())));
+        PostgresConnections.commit(connection, transaction -> {
+            try (Statement statement = transaction.createStatement()) {
+                statement.execute(LOCK.formatted(name));
+                int applied = applied(transaction);
+                scripts.refuseNewer(where, applied);
+                for (Scripts.Script script : scripts.after(applied)) {
+                    statement.execute(here(scripts.text(script.name())));
+                }
             }
-            connection.commit();
-            done = true;
-        } finally {
-            if (!done) {
-                connection.rollback();
-            }
-            connection.setAutoCommit(true);
-        }
+        });
     }
 
     /** Not every database can create tables in a transaction. The last statement records the version. */
@@ -129,15 +119,20 @@ final class PostgresSchema {
         }
     }
 
+    /**
+     * Whether the statement is done. It is tried again after errors that a transaction would not be: instances that create the
+     * same tables at once are in each other's way.
+     */
     private static boolean isDone(Connection connection, String sql, int tries) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute(sql);
             return true;
         } catch (SQLException e) {
             String state = String.valueOf(e.getSQLState());
-            boolean again =
-                    state.equals(SERIALIZATION_FAILURE) || state.equals(UNIQUE_VIOLATION) || DUPLICATE.contains(state);
-            if (!again || tries >= MOST_TRIES) {
+            boolean again = state.equals(PostgresConnections.SERIALIZATION_FAILURE)
+                    || state.equals(UNIQUE_VIOLATION)
+                    || DUPLICATE.contains(state);
+            if (!again || tries >= PostgresConnections.MOST_TRIES) {
                 throw e;
             }
             return false;

@@ -4,11 +4,12 @@ import dev.ratelimit.algorithm.Algorithms;
 import dev.ratelimit.algorithm.Count;
 import dev.ratelimit.algorithm.Log;
 import dev.ratelimit.algorithm.State;
+import dev.ratelimit.algorithm.Violations;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
-/** The one place that turns a row of {@code rate_limits} into a state. */
+/** The one place that turns a row of {@code rate_limits} into a state, and a row of {@code rate_limit_penalties} into violations. */
 public final class StateColumns {
 
     /** The columns that a decision reads. It does not need the expiry. */
@@ -21,6 +22,10 @@ public final class StateColumns {
 
     /** All columns of a state, for a store that may write it again as it is. */
     public static final String READ_WHOLE = READ + ", expires_at";
+
+    /** The columns of the violations. */
+    public static final String READ_VIOLATIONS =
+            "violation_count, last_violation_at, penalty_until, penalty_duration, forget_at";
 
     private StateColumns() {}
 
@@ -43,11 +48,15 @@ public final class StateColumns {
     }
 
     /**
-     * Reads the columns of {@link #READ_WHOLE}.
+     * Reads the columns of {@link #READ_WHOLE}. A row that was reset, or that only marks a key, has no algorithm: its state is
+     * fresh.
      *
      * @param first the number of the first of the columns
      */
     public static State readWhole(ResultSet row, int first) throws SQLException {
+        if (row.getString(first).isEmpty()) {
+            return State.FRESH;
+        }
         byte[] moments = row.getBytes(first + 6);
         return new State(
                 row.getString(first),
@@ -63,6 +72,23 @@ public final class StateColumns {
                 row.getLong(first + 8),
                 row.getLong(first + 9),
                 row.getLong(first + COUNT));
+    }
+
+    /**
+     * Reads the columns of {@link #READ_VIOLATIONS}; there are none if the columns are null.
+     *
+     * @param first the number of the first of the columns
+     */
+    public static Violations readViolations(ResultSet row, int first) throws SQLException {
+        long counted = row.getLong(first);
+        return counted == 0
+                ? Violations.NONE
+                : new Violations(
+                        counted,
+                        row.getLong(first + 1),
+                        row.getLong(first + 2),
+                        row.getLong(first + 3),
+                        row.getLong(first + 4));
     }
 
     private static Count count(ResultSet row, int first, Count.@Nullable Layout layout) throws SQLException {

@@ -62,7 +62,7 @@ final class PostgresRows implements GroupArithmetic.Rows {
     /** Reads penalties: the number of the key, the violations. */
     void readPenalties(ResultSet row, List<StateKey> keys) throws SQLException {
         while (row.next()) {
-            violations.put(keys.get(row.getInt(1) - 1), violations(row, 2));
+            violations.put(keys.get(row.getInt(1) - 1), StateColumns.readViolations(row, 2));
         }
     }
 
@@ -79,7 +79,7 @@ final class PostgresRows implements GroupArithmetic.Rows {
             now = row.getLong(1);
             StateKey key = keys.get(row.getInt(2) - 1);
             read(row, key);
-            Violations counted = violations(row, 3 + StateColumns.COUNT);
+            Violations counted = StateColumns.readViolations(row, 3 + StateColumns.COUNT);
             if (!counted.isNone()) {
                 violations.put(key, counted);
             }
@@ -94,18 +94,6 @@ final class PostgresRows implements GroupArithmetic.Rows {
         } else if (algorithm != null && !algorithm.isEmpty()) {
             states.put(key, StateColumns.read(row, 3));
         }
-    }
-
-    private static Violations violations(ResultSet row, int first) throws SQLException {
-        long counted = row.getLong(first);
-        return counted == 0
-                ? Violations.NONE
-                : new Violations(
-                        counted,
-                        row.getLong(first + 1),
-                        row.getLong(first + 2),
-                        row.getLong(first + 3),
-                        row.getLong(first + 4));
     }
 
     @Override

@@ -69,16 +69,16 @@ public final class PostgresShardTables implements ShardTables {
             """;
 
     private static final String READ = """
-            SELECT key.number, state.*, violation_count, last_violation_at, penalty_until, penalty_duration, forget_at
+            SELECT key.number, state.*, %3$s
             FROM unnest(?::text[], ?::text[]) WITH ORDINALITY AS key (subject, resource, number)
             CROSS JOIN LATERAL (
-                SELECT %2$s, expires_at
+                SELECT %2$s
                 FROM "%1$s".rate_limits
                 WHERE user_id = key.subject AND resource = key.resource
                 OFFSET 0
             ) state
             LEFT JOIN LATERAL (
-                SELECT violation_count, last_violation_at, penalty_until, penalty_duration, forget_at
+                SELECT %3$s
                 FROM "%1$s".rate_limit_penalties
                 WHERE user_id = key.subject AND resource = key.resource
                 OFFSET 0
@@ -129,7 +129,9 @@ public final class PostgresShardTables implements ShardTables {
         this.schema = PostgresLimitStore.requireSchema(schema);
         String begin = BEGIN.formatted(Math.max(1, deadline.toMillis()));
         String read = READ.formatted(
-                schema, StateColumns.READ.replaceFirst("algorithm", "split_part(algorithm, ':', 3) AS algorithm"));
+                schema,
+                StateColumns.READ_WHOLE.replaceFirst("algorithm", "split_part(algorithm, ':', 3) AS algorithm"),
+                StateColumns.READ_VIOLATIONS);
         this.leave = begin
                 + LEAVE.formatted(schema, "state.algorithm", "state.algorithm NOT LIKE 'moved:%'")
                 + read
@@ -233,27 +235,10 @@ public final class PostgresShardTables implements ShardTables {
     private static List<Leaving> leaving(ResultSet row, List<StateKey> keys) throws SQLException {
         List<Leaving> leaving = new ArrayList<>();
         while (row.next()) {
-            State read = StateColumns.read(row, 2);
-            State state = read.isFresh()
-                    ? State.FRESH
-                    : new State(
-                            read.algorithm(),
-                            read.count(),
-                            read.capacity(),
-                            read.blockedUntil(),
-                            read.last(),
-                            read.lastAllowed(),
-                            row.getLong(2 + StateColumns.COUNT));
-            int penalty = 3 + StateColumns.COUNT;
-            Violations violations = row.getLong(penalty) == 0
-                    ? Violations.NONE
-                    : new Violations(
-                            row.getLong(penalty),
-                            row.getLong(penalty + 1),
-                            row.getLong(penalty + 2),
-                            row.getLong(penalty + 3),
-                            row.getLong(penalty + 4));
-            leaving.add(new Leaving(keys.get(row.getInt(1) - 1), state, violations));
+            leaving.add(new Leaving(
+                    keys.get(row.getInt(1) - 1),
+                    StateColumns.readWhole(row, 2),
+                    StateColumns.readViolations(row, 3 + StateColumns.COUNT)));
         }
         return leaving;
     }
@@ -261,15 +246,10 @@ public final class PostgresShardTables implements ShardTables {
     @Override
     public void arrive(List<Leaving> rows) {
         run(connection -> {
-            connection.setAutoCommit(false);
-            try {
-                arriveStates(connection, rows);
-                arrivePenalties(connection, rows);
-                connection.commit();
-            } finally {
-                connection.rollback();
-                connection.setAutoCommit(true);
-            }
+            PostgresConnections.commit(connection, transaction -> {
+                arriveStates(transaction, rows);
+                arrivePenalties(transaction, rows);
+            });
             return rows;
         });
     }

@@ -75,11 +75,8 @@ final class SqliteSession implements GroupArithmetic.Rows {
 
     private static final String DELETE_STATE = "DELETE FROM rate_limits WHERE user_id = ? AND resource = ?";
 
-    private static final String SELECT_VIOLATIONS = """
-            SELECT violation_count, last_violation_at, penalty_until, penalty_duration, forget_at
-            FROM rate_limit_penalties
-            WHERE user_id = ? AND resource = ?
-            """;
+    private static final String SELECT_VIOLATIONS =
+            "SELECT " + StateColumns.READ_VIOLATIONS + " FROM rate_limit_penalties WHERE user_id = ? AND resource = ?";
 
     private static final String WRITE_VIOLATIONS = """
             INSERT INTO rate_limit_penalties (violation_count, last_violation_at, penalty_until, penalty_duration,
@@ -329,9 +326,7 @@ final class SqliteSession implements GroupArithmetic.Rows {
             selectViolations.setString(1, key.subject());
             selectViolations.setString(2, key.limit());
             try (ResultSet row = selectViolations.executeQuery()) {
-                return row.next()
-                        ? new Violations(row.getLong(1), row.getLong(2), row.getLong(3), row.getLong(4), row.getLong(5))
-                        : Violations.NONE;
+                return row.next() ? StateColumns.readViolations(row, 1) : Violations.NONE;
             }
         } catch (SQLException e) {
             throw new Failure(e);

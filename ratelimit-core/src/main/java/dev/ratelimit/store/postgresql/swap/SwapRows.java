@@ -34,7 +34,7 @@ final class SwapRows {
     static Map<StateKey, SwapRow> states(ResultSet row) throws SQLException {
         Map<StateKey, SwapRow> rows = new HashMap<>();
         while (row.next()) {
-            State state = row.getString(3).isEmpty() ? State.FRESH : StateColumns.readWhole(row, 3);
+            State state = StateColumns.readWhole(row, 3);
             rows.put(key(row), new SwapRow(state, Violations.NONE, row.getLong(4 + StateColumns.COUNT)));
         }
         return rows;
@@ -43,9 +43,7 @@ final class SwapRows {
     static Map<StateKey, Violations> violations(ResultSet row) throws SQLException {
         Map<StateKey, Violations> rows = new HashMap<>();
         while (row.next()) {
-            rows.put(
-                    key(row),
-                    new Violations(row.getLong(3), row.getLong(4), row.getLong(5), row.getLong(6), row.getLong(7)));
+            rows.put(key(row), StateColumns.readViolations(row, 3));
         }
         return rows;
     }

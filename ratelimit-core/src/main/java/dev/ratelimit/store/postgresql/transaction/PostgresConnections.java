@@ -23,7 +23,9 @@ public final class PostgresConnections {
 
     public static final String DEADLOCK_DETECTED = "40P01";
     private static final String IDLE_IN_TRANSACTION_TIMEOUT = "25P03";
-    private static final int MOST_TRIES = 5;
+
+    /** How often work is tried that other transactions are in the way of. */
+    public static final int MOST_TRIES = 5;
 
     /** The server is a standby, or has become one. */
     public static final String READ_ONLY = "25006";
@@ -75,6 +77,22 @@ public final class PostgresConnections {
                     rollBack(connection);
                 }
             }
+        }
+    }
+
+    /** Runs the work and commits. Only for work that is not a request: this takes several round trips. */
+    public static void commit(Connection connection, Work work) throws SQLException {
+        connection.setAutoCommit(false);
+        boolean done = false;
+        try {
+            work.on(connection);
+            connection.commit();
+            done = true;
+        } finally {
+            if (!done) {
+                connection.rollback();
+            }
+            connection.setAutoCommit(true);
         }
     }
 
