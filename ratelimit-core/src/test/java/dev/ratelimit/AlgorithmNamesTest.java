@@ -20,7 +20,13 @@ import org.junit.jupiter.api.Test;
  */
 class AlgorithmNamesTest {
 
-    private static final List<String> MODULES = List.of("ratelimit-core", "ratelimit-spring-boot-autoconfigure");
+    /** The modules that applications run. Tests and benchmarks name algorithms. */
+    private static final List<String> MODULES = List.of(
+            "ratelimit-core",
+            "ratelimit-spring-boot-autoconfigure",
+            "ratelimit-redis",
+            "ratelimit-dashboard",
+            "ratelimit-archive");
 
     private static final Pattern COMMENT = Pattern.compile("(?s)/\\*.*?\\*/|//[^\\n]*");
 

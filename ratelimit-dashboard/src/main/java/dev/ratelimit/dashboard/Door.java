@@ -7,7 +7,7 @@ import dev.ratelimit.Limits;
 import dev.ratelimit.Rate;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
-import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.algorithm.Algorithms;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.MemoryLimitStore;
 import jakarta.servlet.FilterChain;
@@ -43,7 +43,7 @@ final class Door extends OncePerRequestFilter {
 
     private static final String ADMITTED = Door.class.getName() + ".ADMITTED";
     private static final Limit LIMIT = Limit.named("dashboard")
-            .algorithm(new TokenBucket(STRANGERS, new Rate(STRANGERS, Duration.ofMinutes(1))))
+            .algorithm(Algorithms.burst(STRANGERS, new Rate(STRANGERS, Duration.ofMinutes(1))))
             .build();
     private static final int MOST_BROWSERS = 1_000;
     private static final long MINUTE = TimeUnit.MINUTES.toNanos(1);
