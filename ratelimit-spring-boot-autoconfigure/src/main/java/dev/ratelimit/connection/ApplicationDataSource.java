@@ -110,9 +110,14 @@ public final class ApplicationDataSource {
         String url = pool.getJdbcUrl();
         String className = pool.getDataSourceClassName();
         DataSource factory = pool.getDataSource();
-        return (url != null && url.startsWith("jdbc:postgresql:"))
+        return isPostgresUrl(url)
                 || (className != null && isPostgres(className))
                 || (factory != null && isPostgres(factory.getClass().getName()));
+    }
+
+    /** Whether the URL is one that the driver of PostgreSQL takes. */
+    static boolean isPostgresUrl(@Nullable String url) {
+        return url != null && url.startsWith("jdbc:postgresql:");
     }
 
     private static boolean isPostgres(String className) {

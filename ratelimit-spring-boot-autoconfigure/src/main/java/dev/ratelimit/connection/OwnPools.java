@@ -80,7 +80,7 @@ final class OwnPools {
 
     /** In the address, since the properties are the same object as those of the application. */
     private static String named(String url, HikariConfig config) {
-        return !url.startsWith("jdbc:postgresql:")
+        return !ApplicationDataSource.isPostgresUrl(url)
                         || url.contains(APPLICATION_NAME)
                         || config.getDataSourceProperties().containsKey(APPLICATION_NAME)
                 ? url
