@@ -44,6 +44,11 @@ public record LimitDecision(
         return Micros.toInstant(resetAtMicros);
     }
 
+    /** Whether it answers for the limit of that name and the subject. */
+    public boolean isOf(Subject asked, String limitName) {
+        return subject.equals(asked) && limit.name().equals(limitName);
+    }
+
     public boolean allowed() {
         return outcome == Outcome.ALLOWED;
     }

@@ -34,6 +34,11 @@ public final class LimitRequest {
         Item(Subject subject, String limitName, @Nullable Limit limit) {
             this(subject, limitName, limit, null, null);
         }
+
+        /** Whether it asks the limit of that name for the subject. */
+        public boolean asks(Subject asked, String name) {
+            return subject.equals(asked) && limitName.equals(name);
+        }
     }
 
     /** Asks for nothing yet, and so is always allowed: the start of a request whose limits are found one by one. */
@@ -116,8 +121,7 @@ public final class LimitRequest {
     /** Whether the limit of that name is asked for the subject. */
     public boolean asks(Subject subject, String limitName) {
         for (int i = 0; i < items.size(); i++) {
-            Item item = items.get(i);
-            if (item.subject().equals(subject) && item.limitName().equals(limitName)) {
+            if (items.get(i).asks(subject, limitName)) {
                 return true;
             }
         }
@@ -132,7 +136,7 @@ public final class LimitRequest {
      */
     public LimitRequest trial(Subject subject, Limit limit, String rule) {
         for (Item item : trials) {
-            if (item.subject().equals(subject) && item.limitName().equals(limit.name())) {
+            if (item.asks(subject, limit.name())) {
                 return this;
             }
         }

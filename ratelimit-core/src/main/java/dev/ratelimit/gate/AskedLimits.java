@@ -39,7 +39,7 @@ final class AskedLimits {
 
     synchronized boolean wasOnTrial(Subject subject, Limit limit) {
         for (LimitRequest.Item one : trials) {
-            if (one.subject().equals(subject) && one.limitName().equals(limit.name())) {
+            if (one.asks(subject, limit.name())) {
                 return true;
             }
         }

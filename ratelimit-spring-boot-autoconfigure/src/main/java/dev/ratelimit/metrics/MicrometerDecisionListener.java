@@ -125,9 +125,7 @@ public final class MicrometerDecisionListener implements DecisionListener {
     private void countUnasked(LimitRequest request, Decision decision) {
         Outcome outcome = decision.limits().isEmpty() ? decision.outcome() : Outcome.ALLOWED;
         for (LimitRequest.Item item : request.items()) {
-            if (decision.limits().stream()
-                    .noneMatch(one -> one.limit().name().equals(item.limitName())
-                            && one.subject().equals(item.subject()))) {
+            if (decision.limits().stream().noneMatch(one -> one.isOf(item.subject(), item.limitName()))) {
                 count(item.limitName(), item.rule(), outcome, decision);
             }
         }

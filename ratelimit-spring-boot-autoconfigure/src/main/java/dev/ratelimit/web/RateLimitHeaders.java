@@ -56,8 +56,7 @@ public record RateLimitHeaders(boolean legacy, boolean standard) {
                 if (one.limit().capacity() != Limit.UNRESTRICTED) {
                     if (!limits.isEmpty()) {
                         limits.removeIf(earlier ->
-                                earlier.limit().name().equals(one.limit().name())
-                                        && earlier.subject().equals(one.subject()));
+                                earlier.isOf(one.subject(), one.limit().name()));
                     }
                     limits.add(one);
                 }
