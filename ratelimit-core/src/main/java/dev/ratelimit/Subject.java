@@ -20,6 +20,15 @@ public final class Subject implements Comparable<Subject> {
     /** The longest text of a subject. */
     public static final int MOST_CHARACTERS = 200;
 
+    /** The type of subjects that are users. */
+    public static final String USER = "user";
+
+    /** The type of subjects that are addresses of clients. */
+    public static final String IP = "ip";
+
+    /** The type of subjects that are API keys. */
+    public static final String API_KEY = "api-key";
+
     private static final int MOST_CHARACTERS_OF_TYPE = 32;
 
     private static final Pattern TEXT = Pattern.compile("[a-z][a-z0-9-]{0,31}:[^\\p{Cntrl}\\p{Cs}]+");
@@ -47,11 +56,11 @@ public final class Subject implements Comparable<Subject> {
     }
 
     public static Subject user(String name) {
-        return of("user", name);
+        return of(USER, name);
     }
 
     public static Subject ip(String address) {
-        return of("ip", address);
+        return of(IP, address);
     }
 
     /** The subject that tables and logs hold under this text. */
@@ -65,6 +74,11 @@ public final class Subject implements Comparable<Subject> {
     /** This subject and another part together: a count of its own for each combination. */
     public Subject and(String type, String value) {
         return new Subject(whole + '+' + part(type, value));
+    }
+
+    /** Whether it is of that type; if it has several parts, whether the first one is. */
+    public boolean isOf(String type) {
+        return text.length() > type.length() && text.startsWith(type) && text.charAt(type.length()) == ':';
     }
 
     /** The text that stands for the subject in tables and logs. */

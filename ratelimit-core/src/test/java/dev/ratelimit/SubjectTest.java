@@ -23,6 +23,16 @@ class SubjectTest {
         assertThat(Subject.of("api-key", "k1")).hasToString("api-key:k1");
     }
 
+    @Test
+    void aSubjectIsOfTheTypeOfItsFirstPart() {
+        Subject alice = Subject.user("alice").and(Subject.IP, "203.0.113.7");
+
+        assertThat(alice.isOf(Subject.USER)).isTrue();
+        assertThat(alice.isOf(Subject.IP)).isFalse();
+        assertThat(Subject.of("user-group", "x").isOf(Subject.USER)).isFalse();
+        assertThat(Subject.of("use", "r:x").isOf(Subject.USER)).isFalse();
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -42,15 +42,8 @@ public final class SubjectAdmin {
     /** So many limits are asked together. */
     private static final int MOST_AT_ONCE = 100;
 
-    /** Ends the name of a mark that a user has logged in from an address, which denies nobody. */
-    private static final String KNOWN_ADDRESS = ":known";
-
-    private static final String USER = "user:";
-    private static final String IP = "ip:";
-    private static final String API_KEY = "api-key:";
-
-    /** The kinds of subjects that a search without a kind looks through. */
-    private static final List<String> KINDS = List.of(USER, IP, API_KEY);
+    /** The types of subjects that a search without a type looks through. */
+    private static final List<String> TYPES = List.of(Subject.USER, Subject.IP, Subject.API_KEY);
 
     /**
      * The stored state of a subject on a limit.
@@ -127,7 +120,7 @@ public final class SubjectAdmin {
             throw new IllegalArgumentException("the beginning of a subject is empty; write one such as user:al");
         }
         TreeSet<String> found = new TreeSet<>(storage.subjects(written, most));
-        for (String type : List.of("user", "ip", "api-key")) {
+        for (String type : TYPES) {
             String prefixed = type + ':';
             boolean typed = written.startsWith(prefixed);
             String value = typed ? written.substring(prefixed.length()) : written;
@@ -186,7 +179,7 @@ public final class SubjectAdmin {
         String name = user == null ? "" : LoginName.folded(user);
         if (!name.isEmpty()) {
             storage.states(Subject.of(LoginName.TYPE, name), MOST).stream()
-                    .filter(state -> !state.limit().endsWith(KNOWN_ADDRESS))
+                    .filter(state -> !LoginName.isKnownAddressMark(state.limit()))
                     .forEach(states::add);
         }
         return states.subList(0, Math.min(states.size(), MOST));
@@ -238,7 +231,7 @@ public final class SubjectAdmin {
     }
 
     private static boolean countsQuota(Subject subject, Policy policy, Caller caller) {
-        return KINDS.stream().anyMatch(subject.text()::startsWith)
+        return TYPES.stream().anyMatch(subject::isOf)
                 && Objects.equals(subject, caller.quotaSubject(subject))
                 && policy.rules().rules().stream()
                         .anyMatch(rule -> rule.limits().contains(Quota.LIMIT));
@@ -248,7 +241,8 @@ public final class SubjectAdmin {
     private static List<String> namesFor(Subject subject, Policy policy) {
         List<String> names = new ArrayList<>();
         for (Rule rule : policy.rules().rules()) {
-            if (subject.text().startsWith(kindOf(rule)) && subject.text().indexOf('+') < 0) {
+            String type = SubjectKey.parse(rule.name(), rule.key()).kind().subjectType();
+            if (type != null && subject.isOf(type) && subject.text().indexOf('+') < 0) {
                 rule.limits().stream()
                         .filter(name -> !name.equals(Quota.LIMIT))
                         .map(name -> rule.counting(policy.limits().get(name)).name())
@@ -259,18 +253,9 @@ public final class SubjectAdmin {
         return names;
     }
 
-    private static String kindOf(Rule rule) {
-        return switch (SubjectKey.parse(rule.name(), rule.key()).kind()) {
-            case USER -> USER;
-            case IP -> IP;
-            case API_KEY -> API_KEY;
-            case USER_AND_IP, SESSION, HEADER, BEAN, EXPRESSION -> " none";
-        };
-    }
-
     /** The limit that counts under a name, or {@code null}. */
     private static @Nullable Limit limit(String name, Limits limits, Caller caller) {
-        if (name.startsWith(Quota.LIMIT + ":")) {
+        if (Quota.isPart(name)) {
             return caller.quota().stream()
                     .filter(part -> part.name().equals(name))
                     .findFirst()
@@ -284,7 +269,7 @@ public final class SubjectAdmin {
     /** The sender that a subject stands for: a user or an API key, else nobody. */
     public Caller caller(Subject subject) {
         String user = userOf(subject);
-        String key = valueOf(subject, API_KEY);
+        String key = valueOf(subject, Subject.API_KEY);
         return storage.current()
                 .tiers()
                 .caller(
@@ -298,17 +283,17 @@ public final class SubjectAdmin {
 
     /** The name of the user that a subject stands for, or {@code null}. */
     public static @Nullable String userOf(Subject subject) {
-        return valueOf(subject, USER);
+        return valueOf(subject, Subject.USER);
     }
 
     /** The value of a subject of one part, or {@code null} if it is of another kind or too long to be known. */
-    private static @Nullable String valueOf(Subject subject, String kind) {
+    private static @Nullable String valueOf(Subject subject, String type) {
         String text = subject.text();
-        if (!text.startsWith(kind) || text.indexOf('+') >= 0 || text.indexOf('~') >= 0) {
+        if (!subject.isOf(type) || text.indexOf('+') >= 0 || text.indexOf('~') >= 0) {
             return null;
         }
         try {
-            return URLDecoder.decode(text.substring(kind.length()), StandardCharsets.UTF_8);
+            return URLDecoder.decode(text.substring(type.length() + 1), StandardCharsets.UTF_8);
         } catch (IllegalArgumentException e) {
             return null; // a lone surrogate, which no name of a user has
         }

@@ -17,6 +17,6 @@ public record ApiKey(
 
     /** The subject that it counts as. */
     public Subject subject() {
-        return Subject.of("api-key", id);
+        return Subject.of(Subject.API_KEY, id);
     }
 }

@@ -37,11 +37,12 @@ public record Quota(
     /** The capacity of a bucket at the slowest rate, so that any burst fits any other number. */
     private static final long MOST_BURST = 500_000;
 
-    private static final String SECOND = LIMIT + ":second";
-    private static final String HOUR = LIMIT + ":hour";
-    private static final String DAY = LIMIT + ":day";
-    private static final String MONTH = LIMIT + ":month";
-    private static final String BURST = LIMIT + ":burst";
+    private static final String PREFIX = LIMIT + ":";
+    private static final String SECOND = PREFIX + "second";
+    private static final String HOUR = PREFIX + "hour";
+    private static final String DAY = PREFIX + "day";
+    private static final String MONTH = PREFIX + "month";
+    private static final String BURST = PREFIX + "burst";
 
     public Quota {
         require("per-second", perSecond, Limit.UNRESTRICTED - 1);
@@ -59,6 +60,19 @@ public record Quota(
         if (number != null && (number < 1 || number > most)) {
             throw new InvalidLimitException(LIMIT, property, number, "write a whole number from 1 to " + most);
         }
+    }
+
+    /** Whether the limit of that name is one of the limits of a quota. No other limit can have such a name. */
+    public static boolean isPart(String limitName) {
+        return limitName.startsWith(PREFIX);
+    }
+
+    /** The part that a limit of a quota counts, such as {@code day} for {@code quota:day}. */
+    public static String part(String limitName) {
+        if (!isPart(limitName)) {
+            throw new IllegalArgumentException("limit '" + limitName + "' is not part of a quota; ask isPart first");
+        }
+        return limitName.substring(PREFIX.length());
     }
 
     public boolean isNone() {

@@ -25,9 +25,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class StoredAccounts implements Accounts {
 
-    /** No other limit can have such a name. */
-    private static final String OF_A_QUOTA = Quota.LIMIT + ":";
-
     private final PolicyDatabase database;
     private final Map<String, Account> byUser = new ConcurrentHashMap<>();
     private final Map<String, Problem> problems = new ConcurrentHashMap<>();
@@ -56,7 +53,7 @@ final class StoredAccounts implements Accounts {
     private static boolean exceedsQuota(RequestRecord request) {
         for (RequestRecord.Asked asked : request.asked()) {
             for (LimitDecision limit : asked.decision().limits()) {
-                if (!limit.allowed() && limit.limit().name().startsWith(OF_A_QUOTA)) {
+                if (!limit.allowed() && Quota.isPart(limit.limit().name())) {
                     return true;
                 }
             }

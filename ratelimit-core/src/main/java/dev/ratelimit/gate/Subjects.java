@@ -48,6 +48,15 @@ public final class Subjects {
         return Subject.ip(client(address));
     }
 
+    /**
+     * The subject of a user, or of a client without a user, together with an address.
+     *
+     * @param user the subject of the user; without one, that of the address
+     */
+    public Subject ofUserAndAddress(Subject user, @Nullable IpAddress address) {
+        return user.and(Subject.IP, client(address));
+    }
+
     /** The subject for the rule; {@code null} only if a live request would be needed to know it. */
     @Nullable
     Subject of(Rule rule, Sender sender) {
@@ -87,10 +96,7 @@ public final class Subjects {
 
     private @Nullable Subject userAndAddress(Sender sender, @Nullable Subject user) {
         Subject address = sender.addressSubject();
-        if (address == null) {
-            return null;
-        }
-        return (user != null ? user : address).and("ip", client(sender.address()));
+        return address == null ? null : ofUserAndAddress(user != null ? user : address, sender.address());
     }
 
     /** The key that was recognised; where keys are not checked, a digest of the header as it was sent. */
@@ -100,7 +106,7 @@ public final class Subjects {
             return known.subject();
         }
         LiveRequest live = sender.live();
-        return live == null || sender.checksApiKeys() ? null : digest("api-key", live.header(API_KEY_HEADER));
+        return live == null || sender.checksApiKeys() ? null : digest(Subject.API_KEY, live.header(API_KEY_HEADER));
     }
 
     private static @Nullable Subject header(String name, LiveRequest live) {

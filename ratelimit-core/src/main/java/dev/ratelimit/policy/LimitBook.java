@@ -106,7 +106,7 @@ public final class LimitBook implements Limits {
     }
 
     private void add(String name, Map<String, String> properties) {
-        if (name.equals(Quota.LIMIT) || name.startsWith(Quota.LIMIT + ":") || TrialNames.isTrial(name)) {
+        if (name.equals(Quota.LIMIT) || Quota.isPart(name) || TrialNames.isTrial(name)) {
             throw new InvalidLimitException(
                     name, "limit name", name, "choose another name: this one stands for something of the limiter's");
         }

@@ -1,5 +1,6 @@
 package dev.ratelimit.policy;
 
+import dev.ratelimit.Subject;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +34,16 @@ public record SubjectKey(Kind kind, String argument) {
         /** Whether only a live request can tell, and not a description of one. */
         public boolean needsRequest() {
             return needsRequest;
+        }
+
+        /** The type of the subjects that it counts, as in {@code user:alice}; {@code null} if they are not of one type. */
+        public @Nullable String subjectType() {
+            return switch (this) {
+                case USER -> Subject.USER;
+                case IP -> Subject.IP;
+                case API_KEY -> Subject.API_KEY;
+                case USER_AND_IP, SESSION, HEADER, BEAN, EXPRESSION -> null;
+            };
         }
 
         /** Whether it is only known after authentication. */

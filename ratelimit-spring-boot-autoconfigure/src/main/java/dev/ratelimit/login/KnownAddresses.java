@@ -7,6 +7,7 @@ import dev.ratelimit.Rate;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
 import dev.ratelimit.algorithm.Algorithms;
+import dev.ratelimit.support.LoginName;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -41,7 +42,7 @@ final class KnownAddresses {
      */
     KnownAddresses(RateLimiter limiter, String limit) {
         this.limiter = limiter;
-        this.mark = Limit.named(limit + ":known")
+        this.mark = Limit.named(LoginName.knownAddressMark(limit))
                 .algorithm(Algorithms.burst(1, new Rate(1, Duration.ofDays(30))))
                 .build();
     }

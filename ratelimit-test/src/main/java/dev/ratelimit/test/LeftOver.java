@@ -80,11 +80,13 @@ final class LeftOver {
         if (key != null) {
             subjects.add(key.subject());
         }
+        Subjects clients =
+                context.getBeanProvider(Subjects.class).getIfAvailable(() -> new Subjects(Subjects.WHOLE_ADDRESS));
         for (String written : annotation.address().isEmpty() ? THIS_MACHINE : List.of(annotation.address())) {
-            String client = client(written);
-            Subject address = Subject.ip(client);
-            subjects.add(address);
-            subjects.add((user == null ? address : Subject.user(user)).and("ip", client));
+            IpAddress address = address(written);
+            Subject client = clients.ofAddress(address);
+            subjects.add(client);
+            subjects.add(clients.ofUserAndAddress(user == null ? client : Subject.user(user), address));
         }
         return subjects;
     }
@@ -93,14 +95,12 @@ final class LeftOver {
         return annotation.user().isEmpty() ? null : annotation.user();
     }
 
-    private String client(String written) {
+    private IpAddress address(String written) {
         IpAddress address = IpAddress.parse(written);
         if (address == null) {
             throw invalid("address is '" + written + "'; write an address such as 203.0.113.7");
         }
-        return context.getBeanProvider(Subjects.class)
-                .getIfAvailable(() -> new Subjects(Subjects.WHOLE_ADDRESS))
-                .client(address);
+        return address;
     }
 
     private void leave(Subject subject, List<Limit> limits) {

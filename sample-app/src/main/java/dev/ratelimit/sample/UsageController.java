@@ -144,6 +144,6 @@ class UsageController {
 
     /** {@code day} of {@code quota:day}. */
     private static String part(Limit limit) {
-        return limit.name().substring(Quota.LIMIT.length() + 1);
+        return Quota.part(limit.name());
     }
 }
