@@ -1,5 +1,7 @@
 package dev.ratelimit;
 
+import dev.ratelimit.support.Keyword;
+
 /** How a decision, or a request as a whole, came out. */
 public enum Outcome {
 
@@ -23,6 +25,13 @@ public enum Outcome {
 
     /** The request came with an API key that is not valid. */
     UNKNOWN_API_KEY;
+
+    private final String keyword = Keyword.ofData(this);
+
+    /** As meters, the audit trail and the endpoint write it, such as {@code unknown_api_key}. */
+    public String keyword() {
+        return keyword;
+    }
 
     /** Whether a limit decided, rather than the failure policy. */
     public boolean isDecided() {

@@ -3,11 +3,11 @@ package dev.ratelimit;
 import dev.ratelimit.setting.Durations;
 import dev.ratelimit.setting.InvalidLimitException;
 import dev.ratelimit.setting.Require;
+import dev.ratelimit.support.Keyword;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.time.zone.ZoneRulesProvider;
-import java.util.Locale;
 import java.util.Set;
 
 /** The window of a fixed-window limit: a span of time, or an hour, day, week or month of the calendar. */
@@ -85,7 +85,7 @@ public sealed interface Window {
 
         /** The word in configuration: {@code hour}, {@code day}, {@code week}, {@code month}. */
         public String keyword() {
-            return name().toLowerCase(Locale.ROOT);
+            return Keyword.of(this);
         }
     }
 

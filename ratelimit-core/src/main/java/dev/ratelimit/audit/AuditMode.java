@@ -1,6 +1,6 @@
 package dev.ratelimit.audit;
 
-import java.util.Locale;
+import dev.ratelimit.support.Keyword;
 
 /** Which requests are written to the audit trail. */
 public enum AuditMode {
@@ -15,6 +15,6 @@ public enum AuditMode {
 
     /** As it is written in properties. */
     public String keyword() {
-        return name().toLowerCase(Locale.ROOT);
+        return Keyword.of(this);
     }
 }

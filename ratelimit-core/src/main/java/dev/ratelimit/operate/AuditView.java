@@ -38,7 +38,7 @@ public record AuditView(
         Duration wait = cause.retryAfter();
         return new AuditView(
                 entry.at(),
-                ExplanationView.word(entry.decision()),
+                entry.decision().keyword(),
                 entry.requests(),
                 entry.who(),
                 entry.what(),

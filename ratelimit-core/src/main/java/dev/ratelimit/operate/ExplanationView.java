@@ -4,7 +4,6 @@ import dev.ratelimit.admin.Explanation;
 import dev.ratelimit.admin.Inquiry;
 import java.time.Instant;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,7 +66,7 @@ public record ExplanationView(
     static ExplanationView of(Inquiry inquiry, Explanation found, List<String> notes) {
         return new ExplanationView(
                 new Request(inquiry.method(), inquiry.path(), inquiry.address(), inquiry.user(), inquiry.apiKey()),
-                word(found.outcome()),
+                found.outcome().keyword(),
                 new Sender(found.user(), found.tier(), found.tierFrom(), found.apiKey(), found.blockedUntil()),
                 found.exempt(),
                 found.rules().stream()
@@ -88,13 +87,9 @@ public record ExplanationView(
         return new Limit(
                 answer.limit(),
                 answer.subject(),
-                decision == null ? SubjectViews.UNKNOWN : word(decision.outcome()),
+                decision == null ? SubjectViews.UNKNOWN : decision.outcome().keyword(),
                 decision == null ? null : SubjectViews.count(decision),
                 decision == null ? null : decision.penaltyUntil(),
                 answer.note());
-    }
-
-    static String word(Enum<?> constant) {
-        return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 }

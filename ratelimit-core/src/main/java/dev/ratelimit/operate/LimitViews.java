@@ -7,6 +7,7 @@ import dev.ratelimit.admin.version.Revision;
 import dev.ratelimit.audit.report.Reports;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.Rule;
+import dev.ratelimit.support.Keyword;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -111,7 +112,7 @@ final class LimitViews {
         return new VersionView(
                 version.name(),
                 version.version(),
-                ExplanationView.word(version.state()),
+                Keyword.of(version.state()),
                 inForce,
                 content == null ? Map.of() : new LinkedHashMap<>(properties.apply(content)),
                 version.problem(),

@@ -11,6 +11,7 @@ import dev.ratelimit.audit.report.Reports;
 import dev.ratelimit.audit.retention.Retention;
 import dev.ratelimit.audit.retention.RetentionReport;
 import dev.ratelimit.policy.AddressRange;
+import dev.ratelimit.setting.Require;
 import dev.ratelimit.store.sqlite.Backups;
 import java.time.Duration;
 import java.time.Instant;
@@ -283,7 +284,7 @@ public final class Operations {
         if (last.dividedBy(granularity.length()) > MOST_PERIODS) {
             throw new IllegalArgumentException("the time is " + Times.spoken(last) + "; write at most "
                     + Times.spoken(granularity.length().multipliedBy(MOST_PERIODS)) + " of periods of a "
-                    + ExplanationView.word(granularity));
+                    + granularity.keyword());
         }
         return reports().timeline(limit, granularity, since(last), clock.instant()).stream()
                 .map(PeriodView::of)
@@ -313,7 +314,7 @@ public final class Operations {
 
     /** The moment so long ago. */
     public Instant since(Duration last) {
-        if (last.isNegative() || last.isZero() || last.toDays() > 3660) {
+        if (last.isNegative() || last.isZero() || last.toDays() > Require.LONGEST.toDays()) {
             throw new IllegalArgumentException("the time is " + last + "; write one from 1s to 3660d, such as 1h");
         }
         return clock.instant().minus(last);

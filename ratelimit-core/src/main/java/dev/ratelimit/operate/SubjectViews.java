@@ -68,7 +68,7 @@ final class SubjectViews {
                 standing.limit(),
                 standing.subject().text(),
                 standing.trial(),
-                decision == null ? UNKNOWN : ExplanationView.word(decision.outcome()),
+                decision == null ? UNKNOWN : decision.outcome().keyword(),
                 decision == null ? null : count(decision),
                 stored == null || stored.violations() == 0 ? null : penalty(stored, now),
                 stored == null ? null : stored.lastRequestAt());

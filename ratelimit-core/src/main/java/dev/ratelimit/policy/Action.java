@@ -1,6 +1,6 @@
 package dev.ratelimit.policy;
 
-import java.util.Locale;
+import dev.ratelimit.support.Keyword;
 
 /** The effect of a rule on a request that it matches. */
 public enum Action {
@@ -24,6 +24,6 @@ public enum Action {
 
     /** As it is written in configuration. */
     public String keyword() {
-        return name().toLowerCase(Locale.ROOT);
+        return Keyword.of(this);
     }
 }

@@ -4,6 +4,7 @@ import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.Limit;
 import dev.ratelimit.caller.Quota;
 import dev.ratelimit.setting.InvalidSettingException;
+import dev.ratelimit.setting.Require;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -84,7 +85,7 @@ public record Rule(
                     rule, "response.status", status, "write a status from 400 to 599, such as 429");
         }
         Duration retryAfter = response.retryAfter();
-        if (retryAfter != null && (retryAfter.isNegative() || retryAfter.toDays() > 3660)) {
+        if (retryAfter != null && (retryAfter.isNegative() || retryAfter.toDays() > Require.LONGEST.toDays())) {
             throw new InvalidRuleException(
                     rule, "response.retry-after", retryAfter.toString(), "write a time of at most 3660d, such as 1m");
         }

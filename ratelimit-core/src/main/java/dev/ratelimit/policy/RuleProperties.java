@@ -1,10 +1,10 @@
 package dev.ratelimit.policy;
 
 import dev.ratelimit.setting.Durations;
+import dev.ratelimit.support.Keyword;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.LinkedHashMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.TreeSet;
 
@@ -33,7 +33,7 @@ final class RuleProperties {
         if (rule.action().hasLimits()) {
             properties.put("key", rule.key());
             put(properties, "limits", rule.limits());
-            properties.put("on-failure", rule.onFailure().name().toLowerCase(Locale.ROOT));
+            properties.put("on-failure", Keyword.of(rule.onFailure()));
         }
         putResponse(properties, rule.response());
         return properties;

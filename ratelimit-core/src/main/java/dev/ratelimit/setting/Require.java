@@ -9,7 +9,7 @@ public final class Require {
     /** The most requests, tokens or units that a limit may speak of. */
     public static final long MOST = 1_000_000_000_000L;
 
-    /** The longest time that a limit may speak of. */
+    /** The longest time that a limit or another setting may have. */
     public static final Duration LONGEST = Duration.ofDays(3660);
 
     private Require() {}

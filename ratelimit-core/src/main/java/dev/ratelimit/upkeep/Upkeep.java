@@ -1,6 +1,7 @@
 package dev.ratelimit.upkeep;
 
 import dev.ratelimit.setting.InvalidSettingException;
+import dev.ratelimit.setting.Require;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.Pruned;
 import dev.ratelimit.store.Pruned.Progress;
@@ -28,8 +29,6 @@ public final class Upkeep implements AutoCloseable {
 
     /** How often a run tries again while another process is writing, before it leaves the rest to the next run. */
     private static final int MOST_BUSY_STEPS = 50;
-
-    private static final Duration LONGEST = Duration.ofDays(3660);
 
     private static final Duration PAUSE_WHEN_BUSY = Duration.ofMillis(20);
 
@@ -79,7 +78,7 @@ public final class Upkeep implements AutoCloseable {
      * @param keep how long rows are kept after they have expired, so that a limit that is made slower still finds them
      */
     public Upkeep(LimitStore store, Duration keep) {
-        if (keep.isNegative() || keep.compareTo(LONGEST) > 0) {
+        if (keep.isNegative() || keep.compareTo(Require.LONGEST) > 0) {
             throw new InvalidSettingException("keep", keep, "write a time of at most 3660d, such as 1h");
         }
         this.store = store;
@@ -102,7 +101,7 @@ public final class Upkeep implements AutoCloseable {
      * table. A run that fails is logged, and the next one tries again.
      */
     public Upkeep every(Duration interval) {
-        if (interval.toMillis() < 1 || interval.compareTo(LONGEST) > 0) {
+        if (interval.toMillis() < 1 || interval.compareTo(Require.LONGEST) > 0) {
             throw new InvalidSettingException("interval", interval, "write a time from 1ms to 3660d, such as 10m");
         }
         ScheduledFuture<?> unused = scheduler.scheduleWithFixedDelay(

@@ -14,6 +14,7 @@ import dev.ratelimit.admin.ChangeLog;
 import dev.ratelimit.admin.Inquiry;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.algorithm.Algorithms;
+import dev.ratelimit.audit.report.AuditDecision;
 import dev.ratelimit.caller.Quota;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.operate.Authorship;
@@ -455,6 +456,15 @@ abstract class OperationsContract extends DataContract {
     }
 
     // Explain
+
+    @Test
+    void outcomesAreSpelledAsInTheAuditTrail() {
+        assertThat(operations
+                        .explain(Inquiry.of("GET", "/").apiKey("no-such-key"))
+                        .outcome())
+                .isEqualTo("unknown_api_key")
+                .isEqualTo(AuditDecision.UNKNOWN_API_KEY.keyword());
+    }
 
     @Test
     void explainsAPastedCurlLine() {

@@ -15,7 +15,6 @@ import dev.ratelimit.policy.TrialNames;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -86,7 +85,7 @@ final class Reads {
         };
         Instant until = operations.now();
         Map<String, Object> timeline = new LinkedHashMap<>();
-        timeline.put("granularity", granularity.name().toLowerCase(Locale.ROOT));
+        timeline.put("granularity", granularity.keyword());
         timeline.put("from", until.minus(last));
         timeline.put("until", until);
         timeline.put("periods", operations.timeline(limit, granularity, last));

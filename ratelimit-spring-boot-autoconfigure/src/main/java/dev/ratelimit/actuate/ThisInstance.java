@@ -6,10 +6,10 @@ import dev.ratelimit.monitor.Warning;
 import dev.ratelimit.monitor.Warnings;
 import dev.ratelimit.operate.InstanceStatus;
 import dev.ratelimit.setting.Durations;
+import dev.ratelimit.support.Keyword;
 import dev.ratelimit.upkeep.Upkeep;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -61,7 +61,7 @@ public final class ThisInstance implements InstanceStatus.Reader {
         return new InstanceStatus.Store(
                 store,
                 state.available(),
-                word(state.circuit()),
+                Keyword.of(state.circuit()),
                 state.reason(),
                 state.available()
                         ? null
@@ -77,10 +77,7 @@ public final class ThisInstance implements InstanceStatus.Reader {
     }
 
     private static InstanceStatus.Warning warning(Warning warning) {
-        return new InstanceStatus.Warning(word(warning.kind()), warning.limit(), warning.rule(), warning.sentence());
-    }
-
-    private static String word(Enum<?> constant) {
-        return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
+        return new InstanceStatus.Warning(
+                Keyword.of(warning.kind()), warning.limit(), warning.rule(), warning.sentence());
     }
 }

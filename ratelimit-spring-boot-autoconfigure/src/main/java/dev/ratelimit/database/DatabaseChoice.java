@@ -11,13 +11,13 @@ import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
 import dev.ratelimit.store.move.MovingLimitStore;
 import dev.ratelimit.store.sqlite.SqliteFile;
+import dev.ratelimit.support.Keyword;
 import dev.ratelimit.support.LogText;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
@@ -119,7 +119,7 @@ public final class DatabaseChoice {
     private static InvalidPropertyException invalidPrevious(StoreProperties.Type type, String reason) {
         return new InvalidPropertyException(
                 "ratelimit.store.previous.type",
-                type.name().toLowerCase(Locale.ROOT),
+                Keyword.of(type),
                 "write sqlite, postgresql or redis, but not the type that is in use now; or leave this out: " + reason);
     }
 

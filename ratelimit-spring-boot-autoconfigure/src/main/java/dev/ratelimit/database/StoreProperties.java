@@ -1,8 +1,8 @@
 package dev.ratelimit.database;
 
 import dev.ratelimit.store.sqlite.SqliteFile.Synchronous;
+import dev.ratelimit.support.Keyword;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -87,7 +87,7 @@ public record StoreProperties(
 
         /** As it is written in configuration. */
         String keyword() {
-            return name().toLowerCase(Locale.ROOT);
+            return Keyword.of(this);
         }
     }
 

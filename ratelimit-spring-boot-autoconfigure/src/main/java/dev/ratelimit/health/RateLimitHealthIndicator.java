@@ -1,8 +1,8 @@
 package dev.ratelimit.health;
 
 import dev.ratelimit.engine.EngineStatus;
+import dev.ratelimit.support.Keyword;
 import dev.ratelimit.upkeep.Upkeep;
-import java.util.Locale;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.health.contributor.Health;
@@ -43,7 +43,7 @@ public final class RateLimitHealthIndicator implements HealthIndicator {
         Health.Builder health = store.available() ? Health.up() : Health.status(DEGRADED);
         health.withDetail("store", store.available() ? "available" : "unavailable")
                 .withDetail("place", place)
-                .withDetail("circuit", written(store.circuit()))
+                .withDetail("circuit", Keyword.of(store.circuit()))
                 .withDetail(
                         "waiting",
                         status.queue().waiting() + " of " + status.queue().capacity());
@@ -69,9 +69,5 @@ public final class RateLimitHealthIndicator implements HealthIndicator {
                 health.withDetail("upkeepFailure", last.failure());
             }
         }
-    }
-
-    private static String written(EngineStatus.Circuit circuit) {
-        return circuit.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 }

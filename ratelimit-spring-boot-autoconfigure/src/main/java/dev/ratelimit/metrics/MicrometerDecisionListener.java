@@ -64,7 +64,7 @@ public final class MicrometerDecisionListener implements DecisionListener {
                 .description("The time that a decision takes, waiting included")
                 .register(registry);
         // From zero on, so that Prometheus sees the first one as an increase.
-        for (String outcome : List.of(DECIDED_LOCALLY, written(Outcome.FAILED), written(Outcome.OVERLOADED))) {
+        for (String outcome : List.of(DECIDED_LOCALLY, Outcome.FAILED.keyword(), Outcome.OVERLOADED.keyword())) {
             errors(outcome);
         }
     }
@@ -76,7 +76,7 @@ public final class MicrometerDecisionListener implements DecisionListener {
             count(asked.request(), asked.decision());
         }
         if (isDecidedWithoutLimits(request)) {
-            countRequest(NO_LIMIT, request.rule(), written(request.outcome()));
+            countRequest(NO_LIMIT, request.rule(), request.outcome().keyword());
         }
     }
 
@@ -92,7 +92,7 @@ public final class MicrometerDecisionListener implements DecisionListener {
 
     private void count(LimitRequest request, Decision decision) {
         if (decision.failure() != null) {
-            errors(decision.local() ? DECIDED_LOCALLY : written(decision.outcome()))
+            errors(decision.local() ? DECIDED_LOCALLY : decision.outcome().keyword())
                     .increment();
         }
         if (decision.limits().size() < request.items().size()) {
@@ -143,7 +143,7 @@ public final class MicrometerDecisionListener implements DecisionListener {
     private void count(String limit, @Nullable String rule, Outcome outcome, Decision decision) {
         // A limit that had room in a request that another limit denied was not charged.
         boolean uncharged = outcome == Outcome.ALLOWED && !decision.allowed();
-        countRequest(limit, rule, uncharged ? UNCHARGED : written(outcome));
+        countRequest(limit, rule, uncharged ? UNCHARGED : outcome.keyword());
         if (outcome == Outcome.THROTTLED) {
             count("ratelimit.violations", "Requests denied because a limit was used up", LIMIT, limit);
         }
@@ -177,17 +177,5 @@ public final class MicrometerDecisionListener implements DecisionListener {
 
     private Counter counter(String name, String description, Tags tags) {
         return Counter.builder(name).description(description).tags(tags).register(registry);
-    }
-
-    private static String written(Outcome outcome) {
-        return switch (outcome) {
-            case ALLOWED -> "allowed";
-            case THROTTLED -> "throttled";
-            case BLOCKED -> "blocked";
-            case OVERLOADED -> "overloaded";
-            case FAILED -> "failed";
-            case EXEMPT -> "exempt";
-            case UNKNOWN_API_KEY -> "unknown_api_key";
-        };
     }
 }

@@ -8,7 +8,6 @@ import dev.ratelimit.Reservation;
 import io.micrometer.common.KeyValue;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
-import java.util.Locale;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -51,7 +50,7 @@ public final class ObservedRateLimiter implements RateLimiter {
 
     private static void stop(Observation observation, Decision decision) {
         observation.lowCardinalityKeyValue(
-                KeyValue.of(OUTCOME, decision.outcome().name().toLowerCase(Locale.ROOT)));
+                KeyValue.of(OUTCOME, decision.outcome().keyword()));
         Throwable failure = decision.failure();
         if (failure != null) {
             observation.error(failure);

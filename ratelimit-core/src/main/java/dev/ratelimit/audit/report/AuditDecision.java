@@ -2,6 +2,7 @@ package dev.ratelimit.audit.report;
 
 import dev.ratelimit.Outcome;
 import dev.ratelimit.RequestRecord;
+import dev.ratelimit.support.Keyword;
 import java.util.Locale;
 
 /** How a request came out, as the audit trail says it. */
@@ -40,7 +41,7 @@ public enum AuditDecision {
 
     /** As it is stored. */
     public String keyword() {
-        return name().toLowerCase(Locale.ROOT);
+        return Keyword.ofData(this);
     }
 
     /** The decision that is stored as this keyword. */

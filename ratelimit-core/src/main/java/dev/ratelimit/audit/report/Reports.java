@@ -1,9 +1,9 @@
 package dev.ratelimit.audit.report;
 
+import dev.ratelimit.support.Keyword;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,7 +53,7 @@ public interface Reports {
 
         /** As it is stored. */
         public String keyword() {
-            return name().toLowerCase(Locale.ROOT);
+            return Keyword.of(this);
         }
     }
 

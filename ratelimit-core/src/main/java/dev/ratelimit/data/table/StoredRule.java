@@ -9,11 +9,12 @@ import dev.ratelimit.policy.InvalidRuleException;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.Rule.Response;
 import dev.ratelimit.policy.SubjectKey;
+import dev.ratelimit.setting.Require;
+import dev.ratelimit.support.Keyword;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
-import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StoredRule {
 
-    private static final long MOST_SECONDS = Duration.ofDays(3660).toSeconds();
+    private static final long MOST_SECONDS = Require.LONGEST.toSeconds();
 
     /** The columns of a version without a rule. */
     private static final RuleRow.Effect NO_EFFECT =
@@ -111,9 +112,7 @@ public final class StoredRule {
                 return constant;
             }
         }
-        String names = Stream.of(type.getEnumConstants())
-                .map(constant -> constant.name().toLowerCase(Locale.ROOT))
-                .collect(Collectors.joining(", "));
+        String names = Stream.of(type.getEnumConstants()).map(Keyword::of).collect(Collectors.joining(", "));
         throw new InvalidRuleException(rule, property, written, "write one of " + names);
     }
 
@@ -171,7 +170,7 @@ public final class StoredRule {
                 response.status(),
                 response.message(),
                 retryAfter == null ? null : (Long) retryAfter.toSeconds(),
-                rule.onFailure().name().toLowerCase(Locale.ROOT));
+                Keyword.of(rule.onFailure()));
     }
 
     /** The columns of a disabled rule only inform: whatever cannot be stored is left out. */

@@ -35,7 +35,7 @@ const SENTENCES = {
   throttled: 'This request would be denied now: a limit is used up.',
   blocked: 'This request would be denied now: it is blocked.',
   exempt: 'This request is exempt: no rule applies.',
-  'unknown-api-key': 'This request would be denied now: its API key is invalid.',
+  unknown_api_key: 'This request would be denied now: its API key is invalid.',
 };
 
 function result(found) {
@@ -43,7 +43,7 @@ function result(found) {
   const applying = found.rules.filter(rule => rule.applies).length;
   return [
     card('Answer', {},
-      el('p', { class: 'answer' }, outcome(found.outcome), ' ', el('strong', {}, SENTENCES[found.outcome.replaceAll('_', '-')] ?? `The outcome is ${found.outcome}.`)),
+      el('p', { class: 'answer' }, outcome(found.outcome), ' ', el('strong', {}, SENTENCES[found.outcome] ?? `The outcome is ${found.outcome}.`)),
       el('dl', { class: 'facts' },
         el('dt', {}, 'Request'), el('dd', {}, el('code', {}, `${request.method} ${request.path}`)),
         el('dt', {}, 'Sender'), el('dd', {}, [sender.user ?? 'nobody', request.address ? `from ${request.address}` : null].filter(Boolean).join(' ')),

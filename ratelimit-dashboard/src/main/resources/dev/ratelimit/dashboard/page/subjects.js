@@ -6,7 +6,7 @@ import { action, block, reset, unblock } from './actions.js';
 
 const OUTCOMES = { allowed: 'good', throttled: 'bad', blocked: 'bad', exempt: 'info', unknown: 'off', unknown_api_key: 'bad', failed_open: 'warn', failed_closed: 'bad' };
 
-export const outcome = word => tag(word.replaceAll('_', ' ').replaceAll('-', ' '), OUTCOMES[word.replaceAll('-', '_')] ?? 'info');
+export const outcome = word => tag(word.replaceAll('_', ' '), OUTCOMES[word] ?? 'info');
 
 function count(standing) {
   const used = standing.count;

@@ -1,12 +1,12 @@
 package dev.ratelimit.autoconfigure.property;
 
 import dev.ratelimit.autoconfigure.property.KnownProperties.Unknown;
+import dev.ratelimit.support.Keyword;
 import dev.ratelimit.support.Spelling;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.BindException;
@@ -72,8 +72,7 @@ final class PropertyFailureAnalyzer extends AbstractFailureAnalyzer<BindExceptio
     private static @Nullable String action(Class<?> type, String value) {
         if (type.isEnum()) {
             List<String> words = Arrays.stream(type.getEnumConstants())
-                    .map(constant ->
-                            ((Enum<?>) constant).name().toLowerCase(Locale.ROOT).replace('_', '-'))
+                    .map(constant -> Keyword.of((Enum<?>) constant))
                     .toList();
             return didYouMean(value, words) + "Write one of " + String.join(", ", words) + ".";
         }

@@ -7,11 +7,11 @@ import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.Conditions;
 import dev.ratelimit.policy.RuleBook.MatchMode;
 import dev.ratelimit.setting.InvalidPropertyException;
+import dev.ratelimit.support.Keyword;
 import dev.ratelimit.web.ForwardingHeader;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -128,7 +128,7 @@ public record RateLimitProperties(
 
         /** As it is written in configuration. */
         String keyword() {
-            return name().toLowerCase(Locale.ROOT).replace('_', '-');
+            return Keyword.of(this);
         }
     }
 
