@@ -5,7 +5,6 @@ import dev.ratelimit.Limits;
 import dev.ratelimit.annotation.LimitedMethod.AnnotatedLimit;
 import dev.ratelimit.policy.SubjectKey;
 import dev.ratelimit.web.ExpressionTree;
-import dev.ratelimit.web.servlet.SubjectResolver;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
@@ -46,18 +45,25 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
     private final ConfigurableListableBeanFactory beans;
     private final Advisor advisor;
     private final RateLimitedPointcut pointcut;
+    private final Class<?> resolverType;
     private final Set<String> inUse = new HashSet<>();
 
     /**
      * @param advisor the advice that a limited bean must have
      * @param pointcut which methods it advises
+     * @param resolverType the type of the beans that {@code key = "bean:NAME"} may name
      */
     public RateLimitedCheck(
-            Limits limits, ConfigurableListableBeanFactory beans, Advisor advisor, RateLimitedPointcut pointcut) {
+            Limits limits,
+            ConfigurableListableBeanFactory beans,
+            Advisor advisor,
+            RateLimitedPointcut pointcut,
+            Class<?> resolverType) {
         this.limits = limits;
         this.beans = beans;
         this.advisor = advisor;
         this.pointcut = pointcut;
+        this.resolverType = resolverType;
     }
 
     @Override
@@ -144,7 +150,7 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
                     limit.on(),
                     "key",
                     "bean:" + written.argument(),
-                    "name a bean of type " + SubjectResolver.class.getName() + " that exists");
+                    "name a bean of type " + resolverType.getName() + " that exists");
         }
         requireBeans(limit, "key", limit.key());
         requireBeans(limit, "cost", limit.cost());
@@ -153,7 +159,7 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
     }
 
     private boolean isResolver(String bean) {
-        return beans.containsBean(bean) && beans.isTypeMatch(bean, SubjectResolver.class);
+        return beans.containsBean(bean) && beans.isTypeMatch(bean, resolverType);
     }
 
     private void requireBeans(AnnotatedLimit limit, String attribute, @Nullable Expression expression) {

@@ -12,6 +12,7 @@ import dev.ratelimit.annotation.LimitedMethod.AnnotatedLimit;
 import dev.ratelimit.policy.SubjectKey;
 import dev.ratelimit.support.LogText;
 import dev.ratelimit.support.OncePerMinute;
+import dev.ratelimit.web.CallContext;
 import dev.ratelimit.web.Expressions;
 import java.lang.reflect.Method;
 import java.time.Duration;

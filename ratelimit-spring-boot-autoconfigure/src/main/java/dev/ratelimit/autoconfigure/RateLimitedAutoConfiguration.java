@@ -2,12 +2,13 @@ package dev.ratelimit.autoconfigure;
 
 import dev.ratelimit.Limits;
 import dev.ratelimit.RateLimiter;
-import dev.ratelimit.annotation.CallContext;
+import dev.ratelimit.web.CallContext;
 import dev.ratelimit.annotation.RateLimited;
 import dev.ratelimit.annotation.RateLimitedCheck;
 import dev.ratelimit.annotation.RateLimitedInterceptor;
 import dev.ratelimit.annotation.RateLimitedPointcut;
 import dev.ratelimit.autoconfigure.property.RateLimitProperties;
+import dev.ratelimit.web.servlet.SubjectResolver;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
@@ -66,7 +67,7 @@ public final class RateLimitedAutoConfiguration {
             ConfigurableListableBeanFactory beans,
             @Qualifier("rateLimitedAdvisor") Advisor advisor,
             Environment environment) {
-        return new RateLimitedCheck(limits, beans, advisor, pointcut(environment));
+        return new RateLimitedCheck(limits, beans, advisor, pointcut(environment), SubjectResolver.class);
     }
 
     private static RateLimitedPointcut pointcut(Environment environment) {

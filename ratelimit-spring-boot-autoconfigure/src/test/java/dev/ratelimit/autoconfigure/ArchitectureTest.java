@@ -61,8 +61,7 @@ class ArchitectureTest {
                             "dev.ratelimit.caller",
                             "dev.ratelimit.policy",
                             "dev.ratelimit.gate",
-                            "dev.ratelimit.web",
-                            "dev.ratelimit.web.servlet")),
+                            "dev.ratelimit.web")),
             Map.entry(
                     "dev.ratelimit.login",
                     List.of(
@@ -202,7 +201,7 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule onlyServletAdaptersKnowTheServletApi = noClasses()
             .that()
-            .resideInAnyPackage("dev.ratelimit.web", "dev.ratelimit.metrics")
+            .resideInAnyPackage("dev.ratelimit.web", "dev.ratelimit.annotation", "dev.ratelimit.metrics")
             .should()
             .dependOnClassesThat()
             .resideInAPackage("jakarta.servlet..");

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Work that waits for the status of the response. The filter runs it when the request is done, asynchronous ones too. Safe for
  * use by many threads, also after the request object was recycled.
  */
-public final class AfterResponse {
+final class AfterResponse {
 
     private static final String WAITING = AfterResponse.class.getName();
 
@@ -27,7 +27,7 @@ public final class AfterResponse {
     /**
      * The work of this request. The filter is the first to ask, before any other thread can know the request: so there is one.
      */
-    public static AfterResponse of(HttpServletRequest request) {
+    static AfterResponse of(HttpServletRequest request) {
         AfterResponse waiting = (AfterResponse) request.getAttribute(WAITING);
         if (waiting == null) {
             waiting = new AfterResponse();
@@ -37,7 +37,7 @@ public final class AfterResponse {
     }
 
     /** Runs the work with the status of the response, once the request is done; now, if it is. */
-    public void add(IntConsumer later) {
+    void add(IntConsumer later) {
         Integer status;
         synchronized (this) {
             status = known;

@@ -1,4 +1,4 @@
-package dev.ratelimit.annotation;
+package dev.ratelimit.web;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitRequest;

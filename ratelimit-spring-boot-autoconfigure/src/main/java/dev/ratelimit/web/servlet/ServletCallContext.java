@@ -1,4 +1,4 @@
-package dev.ratelimit.annotation;
+package dev.ratelimit.web.servlet;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitRequest;
@@ -6,8 +6,7 @@ import dev.ratelimit.Subject;
 import dev.ratelimit.gate.Identity;
 import dev.ratelimit.gate.Visit;
 import dev.ratelimit.policy.SubjectKey;
-import dev.ratelimit.web.servlet.AfterResponse;
-import dev.ratelimit.web.servlet.ServletGate;
+import dev.ratelimit.web.CallContext;
 import jakarta.servlet.http.HttpServletRequest;
 import java.time.Duration;
 import java.util.function.IntConsumer;
