@@ -66,6 +66,9 @@ subprojects {
         exclude("dev/ratelimit/data/table/**")
         exclude("dev/ratelimit/autoconfigure/property/**")
         exclude("dev/ratelimit/redis/**")
+        exclude("dev/ratelimit/metrics/**")
+        exclude("dev/ratelimit/health/**")
+        exclude("dev/ratelimit/actuate/**")
         (options as StandardJavadocDocletOptions).apply {
             encoding = "UTF-8"
             addBooleanOption("Xdoclint:all,-missing", true)

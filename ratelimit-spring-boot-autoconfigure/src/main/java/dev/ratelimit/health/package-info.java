@@ -1,5 +1,5 @@
 /**
- * The health of the limiter, for Spring Boot's health endpoint.
+ * The health of the limiter, for Spring Boot's health endpoint. Internal: it may change at any time.
  */
 @NullMarked
 package dev.ratelimit.health;

@@ -1,5 +1,5 @@
 /**
- * Counters and timers for Micrometer.
+ * Counters and timers for Micrometer. Internal: it may change at any time.
  */
 @NullMarked
 package dev.ratelimit.metrics;
