@@ -117,8 +117,8 @@ public record Limit(
     }
 
     /** The same limit, with numbers that are tried beside its own. */
-    public Limit withTrial(@Nullable Limit tried) {
-        return new Limit(name, algorithm, cost, minInterval, penalties, retryAfter, lease, tried);
+    public Limit withTrial(@Nullable Limit onTrial) {
+        return new Limit(name, algorithm, cost, minInterval, penalties, retryAfter, lease, onTrial);
     }
 
     /** A limit of the same name and window whose number is never reached, to read its count. */

@@ -24,7 +24,7 @@ public final class LimitProperties {
     /** The time of a block without an end. */
     private static final String FOREVER = "forever";
 
-    private static final Pattern TIER = Pattern.compile("(-?\\d{1,18})\\s*->\\s*(\\S+)");
+    private static final Pattern STEP = Pattern.compile("(-?\\d{1,18})\\s*->\\s*(\\S+)");
 
     private final Map<String, String> properties;
     private final Set<String> read = new LinkedHashSet<>();
@@ -58,7 +58,7 @@ public final class LimitProperties {
             limit.minInterval(time("min-interval"));
         }
         if (has("penalties")) {
-            tiers().forEach(tier -> limit.penalty(tier.after(), tier.block()));
+            steps().forEach(step -> limit.penalty(step.after(), step.block()));
         }
         if (has("forget-after")) {
             limit.forgetAfter(time("forget-after"));
@@ -72,17 +72,17 @@ public final class LimitProperties {
         return limit.build();
     }
 
-    private List<Penalties.Step> tiers() {
-        List<Penalties.Step> tiers = new ArrayList<>();
-        String advice = "write tiers such as 1 -> 1m, 3 -> 5m";
+    private List<Penalties.Step> steps() {
+        List<Penalties.Step> steps = new ArrayList<>();
+        String advice = "write steps such as 1 -> 1m, 3 -> 5m";
         for (String written : text("penalties", advice).split(",", -1)) {
-            Matcher tier = TIER.matcher(written.strip());
-            if (!tier.matches()) {
+            Matcher step = STEP.matcher(written.strip());
+            if (!step.matches()) {
                 throw new InvalidLimitException(null, "penalties", written.strip(), advice);
             }
-            tiers.add(new Penalties.Step(Long.parseLong(tier.group(1)), block(tier.group(2))));
+            steps.add(new Penalties.Step(Long.parseLong(step.group(1)), block(step.group(2))));
         }
-        return tiers;
+        return steps;
     }
 
     private static Duration block(String written) {

@@ -392,7 +392,7 @@ class LimitPropertiesTest {
     void whatIsNoTierIsRefused(String written, String shown) {
         refused(
                 () -> fixedWindowWith("penalties=" + written),
-                "limit 'api': penalties is '" + shown + "'; write tiers such as 1 -> 1m, 3 -> 5m");
+                "limit 'api': penalties is '" + shown + "'; write steps such as 1 -> 1m, 3 -> 5m");
     }
 
     @Test

@@ -45,14 +45,14 @@ record Goal(boolean atLeast, double mustHold, double stretch, String unit) {
         if (!isSet()) {
             return "";
         }
-        String goal = written(mustHold) + (Double.isNaN(stretch) ? "" : ", stretch " + written(stretch));
+        String goal = text(mustHold) + (Double.isNaN(stretch) ? "" : ", stretch " + text(stretch));
         if (!isMet(value)) {
             return goal + " (not met)";
         }
         return isReached(stretch, value) ? goal : goal + " (stretch not met)";
     }
 
-    private String written(double goal) {
+    private String text(double goal) {
         String number = goal == Math.rint(goal) ? Long.toString((long) goal) : Double.toString(goal);
         return (atLeast ? "≥ " : "≤ ") + number + unit;
     }

@@ -26,7 +26,7 @@ public final class ChangeLog {
      * @param before the state before, a JSON object, or {@code null} if there was none
      * @param after the state after, a JSON object, or {@code null} if there is none
      */
-    public record Entry(
+    public record LoggedChange(
             long id,
             Instant at,
             Change change,
@@ -114,7 +114,7 @@ public final class ChangeLog {
     }
 
     /** Changes, the newest first. */
-    public List<Entry> list(Query query) {
+    public List<LoggedChange> list(Query query) {
         return storage.changes(query);
     }
 

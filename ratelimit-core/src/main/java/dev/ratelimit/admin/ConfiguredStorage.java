@@ -136,7 +136,7 @@ public final class ConfiguredStorage implements PolicyStorage {
     }
 
     @Override
-    public List<ChangeLog.Entry> changes(ChangeLog.Query query) {
+    public List<ChangeLog.LoggedChange> changes(ChangeLog.Query query) {
         return List.of();
     }
 

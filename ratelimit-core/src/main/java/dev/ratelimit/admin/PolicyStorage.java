@@ -102,7 +102,7 @@ public interface PolicyStorage extends Policies {
     List<SubjectAdmin.StoredState> states(Subject subject, int most);
 
     /** The changes that operators made, the newest first. */
-    List<ChangeLog.Entry> changes(ChangeLog.Query query);
+    List<ChangeLog.LoggedChange> changes(ChangeLog.Query query);
 
     /** The number of penalties that are not over, by limit. Empty if they {@linkplain #listsCounts() cannot be listed}. */
     Map<String, Long> activePenalties();

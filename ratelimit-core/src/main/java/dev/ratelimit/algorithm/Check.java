@@ -107,12 +107,12 @@ public final class Check {
 
     /** The state as of now, with nothing charged. */
     public State unchanged() {
-        return written(count, kept.lastAllowed(), kept.blockedUntil());
+        return stateAfter(count, kept.lastAllowed(), kept.blockedUntil());
     }
 
     /** The state after the request was admitted. */
     public State charged() {
-        return written(algorithm.charge(count, now, cost), now, kept.blockedUntil());
+        return stateAfter(algorithm.charge(count, now, cost), now, kept.blockedUntil());
     }
 
     /** The count of violations after this request was denied. */
@@ -122,7 +122,7 @@ public final class Check {
 
     /** The state after a violation that began a penalty. */
     public State penalized(Violations after) {
-        return written(count, kept.lastAllowed(), after.penaltyUntil());
+        return stateAfter(count, kept.lastAllowed(), after.penaltyUntil());
     }
 
     /** Whether the row was written since by a limit with other numbers. */
@@ -134,7 +134,7 @@ public final class Check {
     public State settled(Charge charge) {
         // A charge of a later moment was made before the clock was set back: no moment of a state is after its now.
         Charge moved = charge.at() <= now ? charge : new Charge(now, charge.cost(), charge.tokens());
-        return written(algorithm.settle(count, now, moved, cost), allowedWithout(charge), kept.blockedUntil());
+        return stateAfter(algorithm.settle(count, now, moved, cost), allowedWithout(charge), kept.blockedUntil());
     }
 
     /**
@@ -175,7 +175,7 @@ public final class Check {
         return limit.hasMinInterval() && allowed > 0 ? allowed + Micros.of(limit.minInterval()) : 0;
     }
 
-    private State written(Count next, long allowed, long until) {
+    private State stateAfter(Count next, long allowed, long until) {
         long expiry = Math.max(Math.max(algorithm.resetAt(next, now), nextAllowed(limit, allowed)), until);
         return new State(algorithm.name(), next, limit.capacity(), until, now, allowed, expiry);
     }

@@ -96,7 +96,7 @@ final class MinuteTotals {
     }
 
     /** Remembers that these rows were written. */
-    void written(List<TotalsRow> rows) {
+    void markWritten(List<TotalsRow> rows) {
         rows.forEach(row -> written.put(row.key(), row.tally()));
     }
 

@@ -155,7 +155,7 @@ final class Rollups implements DecisionListener {
                     settings.busiestSubjects(), settings.origin().region(), instance);
             if (!rows.isEmpty()) {
                 database.setTotals(rows);
-                totals.written(rows);
+                totals.markWritten(rows);
             }
             long end = totals.minuteMicros() + MINUTE_MICROS;
             if (end <= collected) {

@@ -127,7 +127,7 @@ public final class PolicyDatabase {
         return postgresLater(dataSource, schema);
     }
 
-    /** The same without a look at the database, which may be unavailable: see {@link StoredPolicies#later}. */
+    /** The same without a look at the database, which may be unavailable: see {@link StoredPolicies#readLater}. */
     public static PolicyDatabase postgresLater(DataSource dataSource, String schema) {
         String name = PostgresLimitStore.requireSchema(schema);
         return new PolicyDatabase(

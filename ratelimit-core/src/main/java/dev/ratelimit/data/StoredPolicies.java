@@ -44,7 +44,7 @@ import org.springframework.dao.DataAccessException;
  * answered from memory. Safe for use by many threads.
  *
  * <ol>
- *   <li>Everything is read at startup. If that fails, so does the startup. Those of {@link #later} are read as soon as the
+ *   <li>Everything is read at startup. If that fails, so does the startup. Those of {@link #readLater} are read as soon as the
  *       database is available; until then the configuration applies.
  *   <li>A thread reads the change feed in every poll interval, and on PostgreSQL also after each notification.
  *   <li>The feed is read from the last change that was seen. If that entry is gone, changes may have been missed, and
@@ -114,7 +114,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     }
 
     /** Those of a database that is unavailable at startup, or has no tables yet. */
-    public static StoredPolicies later(
+    public static StoredPolicies readLater(
             PolicyDatabase database,
             List<PolicyDatabase> counting,
             PolicyConfiguration configuration,
@@ -363,7 +363,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     }
 
     @Override
-    public List<ChangeLog.Entry> changes(ChangeLog.Query query) {
+    public List<ChangeLog.LoggedChange> changes(ChangeLog.Query query) {
         return database.log().find(query);
     }
 

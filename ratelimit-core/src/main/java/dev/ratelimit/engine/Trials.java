@@ -73,7 +73,7 @@ final class Trials {
      * @param asked the limits of the request's items
      */
     Charges decide(LimitRequest request, List<Limit> asked) {
-        if (request.trials().isEmpty() && !hasCandidate(asked)) {
+        if (request.trials().isEmpty() && !hasTrial(asked)) {
             return none;
         }
         List<Charges.Charge> charges = new ArrayList<>();
@@ -84,12 +84,12 @@ final class Trials {
             }
         }
         for (int i = 0; i < asked.size(); i++) {
-            Limit candidate = asked.get(i).trial();
-            if (candidate != null) {
+            Limit trial = asked.get(i).trial();
+            if (trial != null) {
                 LimitRequest.Item item = request.items().get(i);
-                long cost = item.cost() != null ? item.cost() : candidate.cost();
+                long cost = item.cost() != null ? item.cost() : trial.cost();
                 charges.add(decide(
-                        new Demand(item.subject(), candidate, Math.min(cost, candidate.capacity())), item.rule()));
+                        new Demand(item.subject(), trial, Math.min(cost, trial.capacity())), item.rule()));
             }
         }
         return new Charges(charges);
@@ -102,7 +102,7 @@ final class Trials {
         }
     }
 
-    private static boolean hasCandidate(List<Limit> asked) {
+    private static boolean hasTrial(List<Limit> asked) {
         for (int i = 0; i < asked.size(); i++) {
             if (asked.get(i).trial() != null) {
                 return true;
@@ -114,20 +114,20 @@ final class Trials {
     private Charges.Charge decide(Demand demand, @Nullable String rule) {
         CompletableFuture<Answer> answered = new CompletableFuture<>();
         submit(new Operation(Kind.DECIDE, List.of(demand)), answer -> {
-            LimitDecision tried = Decisions.of(demand, rule, answer.first(), answer.now());
-            listeners.tell(listener -> listener.trialDecided(tried, rule));
+            LimitDecision decision = Decisions.of(demand, rule, answer.first(), answer.now());
+            listeners.tell(listener -> listener.trialDecided(decision, rule));
             answered.complete(answer);
         });
         return new Charges.Charge(demand, answered);
     }
 
-    /** Forgets what candidates know of the subjects. */
+    /** Resets the trials of the limits for the same subjects. */
     void reset(List<Demand> asked) {
         for (Demand demand : asked) {
-            Limit candidate = demand.limit().trial();
-            if (candidate != null) {
+            Limit trial = demand.limit().trial();
+            if (trial != null) {
                 submit(
-                        new Operation(Kind.RESET, List.of(new Demand(demand.subject(), candidate, candidate.cost()))),
+                        new Operation(Kind.RESET, List.of(new Demand(demand.subject(), trial, trial.cost()))),
                         answer -> {});
             }
         }

@@ -22,7 +22,7 @@ public record ChangeView(
         @Nullable String before,
         @Nullable String after) {
 
-    static ChangeView of(ChangeLog.Entry entry) {
+    static ChangeView of(ChangeLog.LoggedChange entry) {
         return new ChangeView(
                 entry.id(),
                 entry.target().action(),

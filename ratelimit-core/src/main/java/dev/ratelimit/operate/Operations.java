@@ -40,7 +40,7 @@ public final class Operations {
     private static final int MOST_PERIODS = 2_000;
 
     /**
-     * The parts that operations read and change, beside limits and rules.
+     * The services that operations read and change, beside limits and rules.
      *
      * @param reports {@code null} if there is no database for them
      * @param backups {@code null} if there is nothing to copy
@@ -48,7 +48,7 @@ public final class Operations {
      * @param status reads the state of this instance
      * @param contextPath the beginning of all paths of the application, which rules do not match; empty if there is none
      */
-    public record Parts(
+    public record Services(
             @Nullable Reports reports,
             @Nullable Backups backups,
             @Nullable Retention retention,
@@ -56,7 +56,7 @@ public final class Operations {
             String contextPath) {}
 
     private final RateLimitAdmin admin;
-    private final Parts parts;
+    private final Services services;
     private final InstantSource clock;
     private final LimitViews limits;
     private final SubjectViews subjects;
@@ -64,9 +64,9 @@ public final class Operations {
     /**
      * @param clock gives the time for reports
      */
-    public Operations(RateLimitAdmin admin, Parts parts, InstantSource clock) {
+    public Operations(RateLimitAdmin admin, Services services, InstantSource clock) {
         this.admin = admin;
-        this.parts = parts;
+        this.services = services;
         this.clock = clock;
         this.limits = new LimitViews(admin);
         this.subjects = new SubjectViews(admin);
@@ -80,7 +80,7 @@ public final class Operations {
      * @throws IllegalArgumentException if either is empty or too long
      */
     public Steering steer(String author, @Nullable String reason) {
-        return new Steering(admin, parts, Steering.change(author, reason));
+        return new Steering(admin, services, Steering.change(author, reason));
     }
 
     /**
@@ -103,7 +103,7 @@ public final class Operations {
 
     /** The state of this instance, from memory. */
     public InstanceStatus status() {
-        return parts.status().read();
+        return services.status().read();
     }
 
     /** Whether limits and rules apply at all. */
@@ -118,7 +118,7 @@ public final class Operations {
 
     /** Whether there is a database that reports are made from. */
     public boolean hasReports() {
-        return parts.reports() != null;
+        return services.reports() != null;
     }
 
     // Limits and rules
@@ -135,7 +135,7 @@ public final class Operations {
 
     /** Without a database there are no figures, but limits are in memory, and an operator needs them most then. */
     private List<Reports.ViolationRate> recentRates() {
-        Reports reports = parts.reports();
+        Reports reports = services.reports();
         try {
             return reports == null ? List.of() : reports.violationRates(since(RECENTLY));
         } catch (RuntimeException e) {
@@ -251,7 +251,7 @@ public final class Operations {
      */
     public ExplanationView explainCurl(String line, @Nullable String address) {
         CurlLine request = CurlLine.parse(line);
-        Inquiry inquiry = request.inquiry(address, parts.contextPath());
+        Inquiry inquiry = request.inquiry(address, services.contextPath());
         return ExplanationView.of(inquiry, admin.explain(inquiry), request.notes());
     }
 
@@ -300,13 +300,13 @@ public final class Operations {
 
     /** The backups of the SQLite files, the newest first. */
     public List<Backups.Backup> backups() {
-        Backups backups = parts.backups();
+        Backups backups = services.backups();
         return backups == null ? List.of() : backups.list();
     }
 
     /** The months of the audit trail and of totals that would be dropped now, and the last run. Changes nothing. */
     public RetentionView retention() {
-        Retention retention = Steering.require(parts.retention());
+        Retention retention = Steering.require(services.retention());
         RetentionReport last = retention.lastRun();
         return new RetentionView(
                 RetentionView.Plan.of(retention.plan()), last == null ? null : RetentionView.Run.of(last));
@@ -334,7 +334,7 @@ public final class Operations {
     }
 
     private Reports reports() {
-        Reports reports = parts.reports();
+        Reports reports = services.reports();
         if (reports == null) {
             throw new UnavailableException(
                     "there are no reports, because neither limits nor counts are kept in a database; set ratelimit.policy.store or"

@@ -29,12 +29,12 @@ public final class Steering {
     private static final String ADDRESS_BLOCK = "blocked:";
 
     private final RateLimitAdmin admin;
-    private final Operations.Parts parts;
+    private final Operations.Services services;
     private final Change change;
 
-    Steering(RateLimitAdmin admin, Operations.Parts parts, Change change) {
+    Steering(RateLimitAdmin admin, Operations.Services services, Change change) {
         this.admin = admin;
-        this.parts = parts;
+        this.services = services;
         this.change = change;
     }
 
@@ -246,7 +246,7 @@ public final class Steering {
 
     /** Copies the SQLite files, while requests are decided. */
     public List<Backups.Backup> backUp() {
-        Backups backups = parts.backups();
+        Backups backups = services.backups();
         if (backups == null) {
             throw new UnavailableException(
                     "rate limits are not kept in an SQLite file, so there is nothing to copy here;"
@@ -259,7 +259,7 @@ public final class Steering {
 
     /** Drops the months that are old enough, as it is done every hour. Logged before: what is gone is gone. */
     public RetentionView.Run runRetention() {
-        Retention retention = require(parts.retention());
+        Retention retention = require(services.retention());
         admin.changes().retentionBegins(change);
         return RetentionView.Run.of(retention.run());
     }

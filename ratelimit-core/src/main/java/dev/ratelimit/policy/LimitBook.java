@@ -111,11 +111,11 @@ public final class LimitBook implements Limits {
                     name, "limit name", name, "choose another name: this one stands for something of the limiter's");
         }
         Map<String, String> live = new LinkedHashMap<>();
-        Map<String, String> candidate = new LinkedHashMap<>();
+        Map<String, String> trial = new LinkedHashMap<>();
         Map<String, Map<String, String>> tiers = new TreeMap<>();
         properties.forEach((property, value) -> {
             if (property.startsWith(OF_CANDIDATE)) {
-                candidate.put(property.substring(OF_CANDIDATE.length()), value);
+                trial.put(property.substring(OF_CANDIDATE.length()), value);
             } else if (property.startsWith(OF_TIERS)) {
                 int end = property.indexOf('.', OF_TIERS.length());
                 if (end < 0) {
@@ -128,32 +128,32 @@ public final class LimitBook implements Limits {
                 live.put(property, value);
             }
         });
-        Limit ofAll = limit(name, "", live, candidate);
+        Limit ofAll = limit(name, "", live, trial);
         byName.put(name, ofAll);
-        List<Limit> candidates = new ArrayList<>();
+        List<Limit> trials = new ArrayList<>();
         if (ofAll.trial() != null) {
-            candidates.add(ofAll.trial());
+            trials.add(ofAll.trial());
         }
         tiers.forEach((tier, different) -> {
             Map<String, String> liveOfTier = new LinkedHashMap<>(live);
-            Map<String, String> candidateOfTier = new LinkedHashMap<>();
+            Map<String, String> trialOfTier = new LinkedHashMap<>();
             different.forEach((property, value) -> {
                 if (property.startsWith(OF_CANDIDATE)) {
-                    candidateOfTier.put(property.substring(OF_CANDIDATE.length()), value);
+                    trialOfTier.put(property.substring(OF_CANDIDATE.length()), value);
                 } else {
                     liveOfTier.put(property, value);
                 }
             });
             String where = OF_TIERS + tier;
-            Limit ofTier = limit(name, where + ".", liveOfTier, candidateOfTier);
+            Limit ofTier = limit(name, where + ".", liveOfTier, trialOfTier);
             requireOneCount(
                     name, where, ofAll, ofTier, "; or write a limit of another name, and a rule with tiers for it");
             byTier.computeIfAbsent(name, limit -> new HashMap<>()).put(tier, ofTier);
-            Limit tried = ofTier.trial();
-            if (tried != null) {
+            Limit onTrial = ofTier.trial();
+            if (onTrial != null) {
                 requireOneCount(
-                        name, where + ".candidate", candidates.isEmpty() ? tried : candidates.get(0), tried, "");
-                candidates.add(tried);
+                        name, where + ".candidate", trials.isEmpty() ? onTrial : trials.get(0), onTrial, "");
+                trials.add(onTrial);
             }
         });
     }
@@ -174,14 +174,14 @@ public final class LimitBook implements Limits {
         }
     }
 
-    private static Limit limit(String name, String where, Map<String, String> live, Map<String, String> candidate) {
+    private static Limit limit(String name, String where, Map<String, String> live, Map<String, String> trial) {
         Limit limit = made(name, name, where, live);
-        if (candidate.isEmpty()) {
+        if (trial.isEmpty()) {
             return limit;
         }
-        Map<String, String> trial = new LinkedHashMap<>(live);
-        trial.putAll(candidate);
-        return limit.withTrial(made(name, TrialNames.candidateOf(name), where + OF_CANDIDATE, trial));
+        Map<String, String> whole = new LinkedHashMap<>(live);
+        whole.putAll(trial);
+        return limit.withTrial(made(name, TrialNames.candidateOf(name), where + OF_CANDIDATE, whole));
     }
 
     /** Makes a limit; the exception of a mistake names the part and the limit. */

@@ -74,11 +74,11 @@ public record Rule(
                     "leave them out, or write action: throttle: a rule that says " + action.keyword()
                             + " asks no limit");
         }
-        requireRight(name, response);
+        requireValid(name, response);
         SubjectKey.parse(name, key);
     }
 
-    private static void requireRight(String rule, Response response) {
+    private static void requireValid(String rule, Response response) {
         Integer status = response.status();
         if (status != null && (status < 400 || status > 599)) {
             throw new InvalidRuleException(

@@ -104,7 +104,7 @@ public final class GroupArithmetic {
      */
     private Verdict decided(Demand demand, Check check, boolean allowed, boolean blocked) {
         if (allowed) {
-            return written(demand, check, check.charged());
+            return write(demand, check, check.charged());
         }
         return blocked || check.allowed() ? left(demand, check) : violated(demand, check);
     }
@@ -115,10 +115,10 @@ public final class GroupArithmetic {
         }
         Violations violations = check.violation(rows.violations(demand.key()));
         rows.write(demand.key(), violations);
-        return violations.penalized() ? written(demand, check, check.penalized(violations)) : left(demand, check);
+        return violations.penalized() ? write(demand, check, check.penalized(violations)) : left(demand, check);
     }
 
-    private Verdict written(Demand demand, Check check, State state) {
+    private Verdict write(Demand demand, Check check, State state) {
         rows.write(demand.key(), state);
         return check.verdict(state);
     }
@@ -147,7 +147,7 @@ public final class GroupArithmetic {
             verdicts.add(
                     nothing || check.ofOtherNumbers()
                             ? left(demand, check)
-                            : written(demand, check, check.settled(charge)));
+                            : write(demand, check, check.settled(charge)));
         }
         return verdicts;
     }

@@ -51,7 +51,7 @@ abstract class OperationsContract extends DataContract {
     private Operations operations() {
         return new Operations(
                 admin,
-                new Operations.Parts(
+                new Operations.Services(
                         null, null, null, () -> new InstanceStatus(null, null, null, null, List.of()), "/shop"),
                 clock);
     }

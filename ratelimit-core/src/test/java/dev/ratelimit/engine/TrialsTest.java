@@ -24,21 +24,21 @@ class TrialsTest {
 
     private static final Subject ALICE = Subject.user("alice");
 
-    private static final Limit CANDIDATE = Limit.named("api:candidate")
+    private static final Limit TRIAL = Limit.named("api:candidate")
             .algorithm(new FixedWindow(2, Duration.ofMinutes(1)))
             .build();
 
     private static final Limit API = Limit.named("api")
             .algorithm(new FixedWindow(4, Duration.ofMinutes(1)))
             .build()
-            .withTrial(CANDIDATE);
+            .withTrial(TRIAL);
 
     private static final Limit SHADOW = Limit.named("new:shadow")
             .algorithm(new FixedWindow(1, Duration.ofMinutes(1)))
             .build();
 
     /** The trials, as {@code limit/rule allowed}. */
-    private final List<String> tried = new CopyOnWriteArrayList<>();
+    private final List<String> trials = new CopyOnWriteArrayList<>();
 
     private final StoreRateLimiter limiter = StoreRateLimiter.builder(
                     new MemoryLimitStore(new SettableClock()), Limits.of(API))
@@ -49,30 +49,30 @@ class TrialsTest {
 
                 @Override
                 public void trialDecided(LimitDecision decision, @Nullable String rule) {
-                    tried.add(decision.limit().name() + "/" + rule + " " + decision.allowed());
+                    trials.add(decision.limit().name() + "/" + rule + " " + decision.allowed());
                 }
             }))
             .build();
 
     @Test
-    void candidateCountsEveryRequestReportsAndDeniesNobody() {
+    void trialCountsEveryRequestReportsAndDeniesNobody() {
         for (int i = 0; i < 3; i++) {
             assertThat(limiter.decide(ALICE, "api").allowed()).isTrue();
-            awaitTried(i + 1);
+            awaitTrials(i + 1);
         }
 
-        assertThat(tried)
+        assertThat(trials)
                 .containsExactly("api:candidate/null true", "api:candidate/null true", "api:candidate/null false");
     }
 
     @Test
-    void candidateIsAskedForRequestsThatTheLimitDeniesToo() {
+    void trialIsAskedForRequestsThatTheLimitDeniesToo() {
         for (int i = 0; i < 6; i++) {
             assertThat(limiter.decide(ALICE, "api").allowed()).isEqualTo(i < 4);
         }
 
-        awaitTried(6);
-        assertThat(tried.stream().filter(one -> one.endsWith("true"))).hasSize(2);
+        awaitTrials(6);
+        assertThat(trials.stream().filter(one -> one.endsWith("true"))).hasSize(2);
     }
 
     @Test
@@ -80,42 +80,42 @@ class TrialsTest {
         LimitRequest request = LimitRequest.NONE.trial(ALICE, SHADOW, "trial");
 
         assertThat(limiter.decide(request).allowed()).isTrue();
-        awaitTried(1);
+        awaitTrials(1);
         assertThat(limiter.decide(request).allowed()).isTrue();
-        awaitTried(2);
+        awaitTrials(2);
 
-        assertThat(tried).containsExactly("new:shadow/trial true", "new:shadow/trial false");
+        assertThat(trials).containsExactly("new:shadow/trial true", "new:shadow/trial false");
     }
 
     @Test
-    void limitIsTriedOnceForASubjectHoweverManyRulesNameIt() {
+    void limitIsOnTrialOnceForASubjectHoweverManyRulesNameIt() {
         limiter.decide(LimitRequest.NONE.trial(ALICE, SHADOW, "one").trial(ALICE, SHADOW, "other"));
 
-        awaitTried(1);
+        awaitTrials(1);
         assertThat(limiter.peek(LimitRequest.of(ALICE, SHADOW)).remaining()).isZero();
-        assertThat(tried).containsExactly("new:shadow/one true");
+        assertThat(trials).containsExactly("new:shadow/one true");
     }
 
     @Test
-    void refundIsTakenBackFromTheCandidateToo() {
+    void refundIsTakenBackFromTheTrialToo() {
         Reservation reservation = limiter.reserve(ALICE, "api");
         assertThat(reservation.refund()).isTrue();
 
-        awaitTried(1);
+        awaitTrials(1);
         await().untilAsserted(() -> assertThat(
-                        limiter.peek(LimitRequest.of(ALICE, CANDIDATE)).remaining())
+                        limiter.peek(LimitRequest.of(ALICE, TRIAL)).remaining())
                 .isEqualTo(2));
     }
 
     @Test
-    void resetIsForTheCandidateToo() {
+    void resetIsForTheTrialToo() {
         limiter.decide(ALICE, "api");
-        awaitTried(1);
+        awaitTrials(1);
 
         assertThat(limiter.reset(ALICE, "api")).isTrue();
 
         await().untilAsserted(() -> assertThat(
-                        limiter.peek(LimitRequest.of(ALICE, CANDIDATE)).remaining())
+                        limiter.peek(LimitRequest.of(ALICE, TRIAL)).remaining())
                 .isEqualTo(2));
     }
 
@@ -124,11 +124,11 @@ class TrialsTest {
         limiter.peek(ALICE, "api");
         limiter.decide(ALICE, "api");
 
-        awaitTried(1);
-        assertThat(limiter.peek(LimitRequest.of(ALICE, CANDIDATE)).remaining()).isEqualTo(1);
+        awaitTrials(1);
+        assertThat(limiter.peek(LimitRequest.of(ALICE, TRIAL)).remaining()).isEqualTo(1);
     }
 
-    private void awaitTried(int number) {
-        await().untilAsserted(() -> assertThat(tried).hasSize(number));
+    private void awaitTrials(int number) {
+        await().untilAsserted(() -> assertThat(trials).hasSize(number));
     }
 }

@@ -42,7 +42,7 @@ final class RedisDatabase implements CountsDatabase {
         check(theirs, options);
         LettuceConnectionFactory ours = OwnConnections.like(theirs, deadline);
         try {
-            return new OwningStore(RedisLimitStore.open(ours.getRequiredNativeClient(), options), ours);
+            return new StoreWithConnections(RedisLimitStore.open(ours.getRequiredNativeClient(), options), ours);
         } catch (RuntimeException e) {
             ours.destroy();
             throw e;
@@ -93,11 +93,11 @@ final class RedisDatabase implements CountsDatabase {
     }
 
     /** Ends the connections of the store with it. */
-    private static final class OwningStore extends ForwardingLimitStore {
+    private static final class StoreWithConnections extends ForwardingLimitStore {
 
         private final LettuceConnectionFactory connections;
 
-        private OwningStore(LimitStore store, LettuceConnectionFactory connections) {
+        private StoreWithConnections(LimitStore store, LettuceConnectionFactory connections) {
             super(store);
             this.connections = connections;
         }

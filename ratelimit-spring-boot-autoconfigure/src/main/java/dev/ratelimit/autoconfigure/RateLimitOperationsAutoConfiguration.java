@@ -52,7 +52,7 @@ public final class RateLimitOperationsAutoConfiguration {
         Backups files = backups.getIfAvailable();
         return new Operations(
                 admins.getIfAvailable(() -> withoutStorage(configuration, limiter, gates, clock)),
-                new Operations.Parts(
+                new Operations.Services(
                         reports.getIfAvailable(),
                         files == null || files.files().isEmpty() ? null : files,
                         retention.getIfAvailable(),

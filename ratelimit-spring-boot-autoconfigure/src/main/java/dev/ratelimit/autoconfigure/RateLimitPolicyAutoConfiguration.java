@@ -116,7 +116,7 @@ public final class RateLimitPolicyAutoConfiguration {
                             clock));
             return connections.isAvailable()
                     ? new StoredPolicies(connections.database(), connections.counting(), configuration, options)
-                    : StoredPolicies.later(connections.database(), connections.counting(), configuration, options);
+                    : StoredPolicies.readLater(connections.database(), connections.counting(), configuration, options);
         }
 
         /** Discards cached decisions of this process when limits are changed or reset. */

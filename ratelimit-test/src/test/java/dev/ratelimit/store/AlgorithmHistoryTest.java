@@ -52,7 +52,7 @@ class AlgorithmHistoryTest {
         private static final int MOST_CHARGES = 30;
         private static final long LONGEST_STEP = Micros.of(Duration.ofDays(365 * 30));
 
-        private record Charged(Charge charge, NaiveMeter.Admitted admitted) {}
+        private record Charged(Charge charge, NaiveAlgorithm.Admitted admitted) {}
 
         private final RandomGenerator random;
         private final RateLimitClock clock;
@@ -128,7 +128,7 @@ class AlgorithmHistoryTest {
             // More than was charged, too; but the largest buckets have no room for a debt, they saturate.
             long most = limit.capacity() <= 20 ? limit.capacity() : before;
             long cost = random.nextInt(3) == 0 ? 0 : random.nextLong(1 + (random.nextBoolean() ? before : most));
-            model.meter().settle(charged.admitted(), now(), cost);
+            model.algorithm().settle(charged.admitted(), now(), cost);
             requireRest(ask(Operation.Kind.SETTLE, cost, charged.charge()));
         }
 
@@ -159,11 +159,11 @@ class AlgorithmHistoryTest {
             }
             long turn = now() + verdict.delay();
             // The model knows the water before the request only until the request is admitted.
-            assertThat(model.meter().isTurn(turn))
+            assertThat(model.algorithm().isTurn(turn))
                     .as("%s, delay %d", where, verdict.delay())
                     .isTrue();
             if (turn > now()) {
-                assertThat(model.meter().isTurn(turn - 1))
+                assertThat(model.algorithm().isTurn(turn - 1))
                         .as("%s, delay %d", where, verdict.delay())
                         .isFalse();
             }
@@ -182,22 +182,22 @@ class AlgorithmHistoryTest {
 
         private void requireRemaining(long remaining) {
             if (remaining > 0) {
-                assertThat(model.meter().hasRoomForSingles(now(), remaining))
+                assertThat(model.algorithm().hasRoomForSingles(now(), remaining))
                         .as("%s: room for all of the remaining %d", where, remaining)
                         .isTrue();
             }
-            assertThat(model.meter().hasRoomForSingles(now(), remaining + 1))
+            assertThat(model.algorithm().hasRoomForSingles(now(), remaining + 1))
                     .as("%s: room for more than the remaining %d", where, remaining)
                     .isFalse();
         }
 
         private void requireReset(long reset) {
             resetAt = reset;
-            assertThat(reset >= model.blockedUntil() && model.meter().isWhole(reset))
+            assertThat(reset >= model.blockedUntil() && model.algorithm().isWhole(reset))
                     .as("%s: whole at %d", where, reset)
                     .isTrue();
             if (reset > now()) {
-                assertThat(reset - 1 >= model.blockedUntil() && model.meter().isWhole(reset - 1))
+                assertThat(reset - 1 >= model.blockedUntil() && model.algorithm().isWhole(reset - 1))
                         .as("%s: not whole before %d", where, reset)
                         .isFalse();
             }

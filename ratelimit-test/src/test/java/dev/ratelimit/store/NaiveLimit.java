@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /** The meaning of a limit: its algorithm, the least time between two requests, and penalties. */
 final class NaiveLimit {
 
-    private final NaiveMeter meter;
+    private final NaiveAlgorithm algorithm;
     private final long minInterval;
     private final Penalties penalties;
     private @Nullable Long lastAllowed;
@@ -18,13 +18,13 @@ final class NaiveLimit {
     private long blockedUntil;
 
     NaiveLimit(Limit limit) {
-        this.meter = NaiveMeter.of(limit.algorithm());
+        this.algorithm = NaiveAlgorithm.of(limit.algorithm());
         this.minInterval = Micros.of(limit.minInterval());
         this.penalties = limit.penalties();
     }
 
-    NaiveMeter meter() {
-        return meter;
+    NaiveAlgorithm algorithm() {
+        return algorithm;
     }
 
     long blockedUntil() {
@@ -34,16 +34,16 @@ final class NaiveLimit {
     boolean admits(long at, long cost) {
         return at >= blockedUntil
                 && (lastAllowed == null || at - lastAllowed >= minInterval)
-                && meter.hasRoom(at, cost);
+                && algorithm.hasRoom(at, cost);
     }
 
     Outcome outcome(long at, long cost) {
         return at < blockedUntil ? Outcome.BLOCKED : admits(at, cost) ? Outcome.ALLOWED : Outcome.THROTTLED;
     }
 
-    NaiveMeter.Admitted admit(long at, long cost) {
+    NaiveAlgorithm.Admitted admit(long at, long cost) {
         lastAllowed = at;
-        return meter.admit(at, cost);
+        return algorithm.admit(at, cost);
     }
 
     /** Counts a request that was throttled, which may begin a penalty. */
@@ -59,7 +59,7 @@ final class NaiveLimit {
     }
 
     void reset() {
-        meter.reset();
+        algorithm.reset();
         lastAllowed = null;
         lastViolation = null;
         violations = 0;

@@ -37,7 +37,7 @@ public final class ChangeLogRows {
     }
 
     /** The newest first. */
-    public List<ChangeLog.Entry> find(ChangeLog.Query query) {
+    public List<ChangeLog.LoggedChange> find(ChangeLog.Query query) {
         ChangeLog.Kind kind = query.kind();
         Map<String, Object> values = Map.of(
                 "before", query.before() == null ? Long.MAX_VALUE : query.before(),
@@ -51,9 +51,9 @@ public final class ChangeLogRows {
                 """, values, (row, number) -> of(row));
     }
 
-    private static ChangeLog.Entry of(ResultSet row) throws SQLException {
+    private static ChangeLog.LoggedChange of(ResultSet row) throws SQLException {
         long expiresAt = row.getLong("expires_at");
-        return new ChangeLog.Entry(
+        return new ChangeLog.LoggedChange(
                 row.getLong("id"),
                 Micros.toInstant(row.getLong("changed_at")),
                 new Change(

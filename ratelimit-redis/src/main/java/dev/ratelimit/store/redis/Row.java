@@ -90,7 +90,7 @@ final class Row {
     }
 
     /** The decided value is the stored one. */
-    void written() {
+    void markWritten() {
         known = isToBeDeleted() ? Stored.NONE : next;
         next = known;
         isDecidedAnew = false;

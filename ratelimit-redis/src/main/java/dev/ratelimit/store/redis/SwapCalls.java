@@ -118,7 +118,7 @@ final class SwapCalls {
                 row.found(decode(row, found));
                 remembered.lost(row.key, row.known());
             } else if (unchanged && row.isChanged()) {
-                row.written();
+                row.markWritten();
                 remembered.won(row.key, row.known());
             } else {
                 row.confirm();

@@ -94,15 +94,15 @@ public final class ConfiguredPolicy {
         if (penalties == null) {
             return null;
         }
-        List<String> tiers = new ArrayList<>();
+        List<String> steps = new ArrayList<>();
         for (int i = 0; i < penalties.size(); i++) {
-            PenaltySpec tier = penalties.get(i);
+            PenaltySpec step = penalties.get(i);
             String where = "penalties[" + i + "].";
-            require(limit, where + "after", tier.after(), "write a number of violations such as 3");
-            require(limit, where + "block", tier.block(), "write a time such as 5m");
-            tiers.add(tier.after() + " -> " + tier.block());
+            require(limit, where + "after", step.after(), "write a number of violations such as 3");
+            require(limit, where + "block", step.block(), "write a time such as 5m");
+            steps.add(step.after() + " -> " + step.block());
         }
-        return String.join(", ", tiers);
+        return String.join(", ", steps);
     }
 
     private static void require(String limit, String property, @Nullable String value, String advice) {

@@ -34,7 +34,7 @@ class LimitPropertyNamesTest {
         Set<String> known = new TreeSet<>(Set.of(LimitBook.ENABLED, "base"));
         Algorithms.names().forEach(algorithm -> known.addAll(propertiesOf(algorithm)));
 
-        assertThat(written()).as("the components of LimitSpec").isEqualTo(known);
+        assertThat(componentsOfLimitSpec()).as("the components of LimitSpec").isEqualTo(known);
         assertThat(passedOn())
                 .as("the properties that ConfiguredPolicy passes on")
                 .isEqualTo(known);
@@ -57,7 +57,7 @@ class LimitPropertyNamesTest {
         return new TreeSet<>(Arrays.asList(list.split(", ")));
     }
 
-    private static Set<String> written() {
+    private static Set<String> componentsOfLimitSpec() {
         Set<String> names = new TreeSet<>();
         for (RecordComponent component : LimitSpec.class.getRecordComponents()) {
             if (component.getType() != Map.class) { // tiers and candidate hold the same properties once more
@@ -70,7 +70,7 @@ class LimitPropertyNamesTest {
     /** The properties of a limit in which each is set. */
     private static Set<String> passedOn() {
         Map<String, String> properties = new TreeMap<>();
-        for (String name : written()) {
+        for (String name : componentsOfLimitSpec()) {
             properties.put("ratelimit.limits.x." + name, "1");
         }
         properties.put("ratelimit.limits.x.algorithm", Algorithms.names().get(0));

@@ -57,7 +57,7 @@ abstract class PenaltyContract extends ReservationContract {
     }
 
     @Test
-    void violationsBelowTheFirstTierAreCounted() {
+    void violationsBelowTheFirstStepAreCounted() {
         Limit limit = Limit.named("late")
                 .algorithm(new FixedWindow(1, ofSeconds(10)))
                 .penalty(3, ofMinutes(5))

@@ -68,7 +68,7 @@ public final class RandomLimits {
         }
         if (random.nextInt(3) == 0) {
             long after = 0;
-            for (int tiers = 1 + random.nextInt(3); tiers > 0; tiers--) {
+            for (int steps = 1 + random.nextInt(3); steps > 0; steps--) {
                 after += 1 + random.nextInt(4);
                 limit.penalty(after, penaltyTime(algorithm));
             }

@@ -10,7 +10,7 @@ import java.util.List;
  * The meaning of an algorithm, as plainly as possible: all admitted requests are kept, or a level is kept exactly.
  * Written from the description of the algorithms, not from their code.
  */
-abstract class NaiveMeter {
+abstract class NaiveAlgorithm {
 
     /** One admitted request; a settlement changes what it counts for. */
     static final class Admitted {
@@ -26,7 +26,7 @@ abstract class NaiveMeter {
         }
     }
 
-    static NaiveMeter of(Algorithm algorithm) {
+    static NaiveAlgorithm of(Algorithm algorithm) {
         if (algorithm instanceof dev.ratelimit.algorithm.FixedWindow fixed) {
             return new FixedWindow(fixed.maxRequests(), NaiveWindows.of(fixed.alignment()));
         }
@@ -66,7 +66,7 @@ abstract class NaiveMeter {
     abstract void reset();
 
     /** An algorithm that counts requests. */
-    private abstract static class Counting extends NaiveMeter {
+    private abstract static class Counting extends NaiveAlgorithm {
 
         final List<Admitted> all = new ArrayList<>();
 
@@ -191,7 +191,7 @@ abstract class NaiveMeter {
     }
 
     /** A level that changes by a constant rate. */
-    private abstract static class Bucket extends NaiveMeter {
+    private abstract static class Bucket extends NaiveAlgorithm {
 
         final Fraction capacity;
         final Fraction perMicro;
