@@ -7,8 +7,8 @@ import dev.ratelimit.RequestRecord;
 import dev.ratelimit.audit.report.AuditDecision;
 import dev.ratelimit.audit.report.AuditEntry;
 import dev.ratelimit.audit.report.AuditEntry.Cause;
-import dev.ratelimit.audit.report.AuditEntry.What;
-import dev.ratelimit.audit.report.AuditEntry.Who;
+import dev.ratelimit.audit.report.AuditEntry.Exchange;
+import dev.ratelimit.audit.report.AuditEntry.Sender;
 import dev.ratelimit.support.Micros;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -95,18 +95,18 @@ final class AuditTrail implements DecisionListener {
         });
     }
 
-    private static Who who(RequestRecord request) {
+    private static Sender who(RequestRecord request) {
         RequestRecord.Exchange exchange = request.exchange();
         return exchange == null
-                ? Who.NOBODY
-                : new Who(cut(exchange.user(), MOST_NAME), cut(exchange.apiKey(), MOST_NAME), exchange.address());
+                ? Sender.NOBODY
+                : new Sender(cut(exchange.user(), MOST_NAME), cut(exchange.apiKey(), MOST_NAME), exchange.address());
     }
 
-    private static What what(RequestRecord request) {
+    private static Exchange what(RequestRecord request) {
         RequestRecord.Exchange exchange = request.exchange();
         return exchange == null
-                ? What.NO_EXCHANGE
-                : new What(
+                ? Exchange.NO_EXCHANGE
+                : new Exchange(
                         cut(exchange.method(), MOST_METHOD),
                         cut(exchange.endpoint() == null ? exchange.path() : exchange.endpoint(), MOST_ENDPOINT),
                         exchange.status());

@@ -189,8 +189,9 @@ final class StoredReports implements Reports {
                 Micros.toInstant(row.getLong("logged_micros")),
                 AuditDecision.ofKeyword(row.getString("decision")),
                 row.getLong("requests"),
-                new AuditEntry.Who(row.getString("user_id"), row.getString("api_key_id"), row.getString("ip_address")),
-                new AuditEntry.What(
+                new AuditEntry.Sender(
+                        row.getString("user_id"), row.getString("api_key_id"), row.getString("ip_address")),
+                new AuditEntry.Exchange(
                         row.getString("http_method"), row.getString("endpoint"), row.getInt("response_status")),
                 new AuditEntry.Cause(
                         row.getString("rule_name"),

@@ -3,9 +3,9 @@ package dev.ratelimit.audit;
 import dev.ratelimit.audit.report.AuditDecision;
 import dev.ratelimit.audit.report.AuditEntry;
 import dev.ratelimit.audit.report.AuditEntry.Cause;
+import dev.ratelimit.audit.report.AuditEntry.Exchange;
 import dev.ratelimit.audit.report.AuditEntry.Origin;
-import dev.ratelimit.audit.report.AuditEntry.What;
-import dev.ratelimit.audit.report.AuditEntry.Who;
+import dev.ratelimit.audit.report.AuditEntry.Sender;
 import dev.ratelimit.support.Micros;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
 final class WaitingEntries {
 
     /** The part of a row in which equal denials are equal. */
-    record Kind(AuditDecision decision, Who who, What what, Cause cause) {
+    record Kind(AuditDecision decision, Sender who, Exchange what, Cause cause) {
 
         /** The same for any sender and request. There are few of them: one for each decision, rule and limit. */
         Kind withoutSender() {
-            return new Kind(decision, Who.NOBODY, What.NO_EXCHANGE, causeOf(null));
+            return new Kind(decision, Sender.NOBODY, Exchange.NO_EXCHANGE, causeOf(null));
         }
 
         /** Equal denials may tell the client to wait for another time, and have left another count. */

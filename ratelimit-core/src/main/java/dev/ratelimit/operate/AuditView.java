@@ -17,8 +17,8 @@ public record AuditView(
         Instant at,
         String decision,
         long requests,
-        AuditEntry.Who who,
-        AuditEntry.What what,
+        AuditEntry.Sender who,
+        AuditEntry.Exchange what,
         Cause cause,
         @Nullable String retryAfter,
         long latencyMicros) {

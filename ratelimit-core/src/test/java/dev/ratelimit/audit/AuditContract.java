@@ -75,8 +75,8 @@ abstract class AuditContract {
         assertThat(entry.at()).isEqualTo(clock.instant());
         assertThat(entry.decision()).isEqualTo(AuditDecision.THROTTLED);
         assertThat(entry.requests()).isEqualTo(1);
-        assertThat(entry.who()).isEqualTo(new AuditEntry.Who("alice", "key-1", "192.0.2.1"));
-        assertThat(entry.what()).isEqualTo(new AuditEntry.What("GET", "/api/7", 429));
+        assertThat(entry.who()).isEqualTo(new AuditEntry.Sender("alice", "key-1", "192.0.2.1"));
+        assertThat(entry.what()).isEqualTo(new AuditEntry.Exchange("GET", "/api/7", 429));
         assertThat(entry.cause())
                 .isEqualTo(new AuditEntry.Cause(
                         "rule-of-api", 3, "api", "user:alice", 10, 10, Duration.ofSeconds(42), false));

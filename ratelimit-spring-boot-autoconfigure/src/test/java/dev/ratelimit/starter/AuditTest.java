@@ -85,7 +85,7 @@ class AuditTest {
             AuditEntry entry = entries.get(0);
             assertThat(entries).hasSize(1);
             assertThat(entry.decision()).isEqualTo(AuditDecision.THROTTLED);
-            assertThat(entry.what()).isEqualTo(new AuditEntry.What("GET", "/a/1", 429));
+            assertThat(entry.what()).isEqualTo(new AuditEntry.Exchange("GET", "/a/1", 429));
             assertThat(entry.cause().rule()).isEqualTo("a");
             assertThat(entry.cause().limit()).isEqualTo("one");
             assertThat(entry.origin()).isEqualTo(new AuditEntry.Origin("server-7", "eu"));

@@ -24,20 +24,20 @@ public record AuditEntry(
         Instant at,
         AuditDecision decision,
         long requests,
-        Who who,
-        What what,
+        Sender who,
+        Exchange what,
         Cause cause,
         Duration latency,
         Origin origin) {
 
     /** The sender of a request, as far as it is known. */
-    public record Who(
+    public record Sender(
             @Nullable String user,
             @Nullable String apiKey,
             @Nullable String address) {
 
         /** For a request without a known sender. */
-        public static final Who NOBODY = new Who(null, null, null);
+        public static final Sender NOBODY = new Sender(null, null, null);
     }
 
     /**
@@ -46,10 +46,11 @@ public record AuditEntry(
      * @param endpoint the pattern of the handler; the path if no handler was reached
      * @param status zero if there was no response
      */
-    public record What(@Nullable String method, @Nullable String endpoint, int status) {
+    public record Exchange(
+            @Nullable String method, @Nullable String endpoint, int status) {
 
         /** For a decision outside of a request. */
-        public static final What NO_EXCHANGE = new What(null, null, 0);
+        public static final Exchange NO_EXCHANGE = new Exchange(null, null, 0);
     }
 
     /**
