@@ -37,7 +37,7 @@ public interface Algorithm {
     /** The share of one instance of so many: never less than one permit. */
     Algorithm share(int instances);
 
-    /** So many times as much in the same time; at most what the algorithm can count to. */
+    /** Multiplies the capacity by a factor, in the same time; at most as much as the algorithm can count to. */
     Algorithm times(int factor);
 
     /** The same window with a number that is never reached, to read its count. */

@@ -10,7 +10,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * So many permits in so much time, in lowest terms: {@code 60/m} and {@code 1/s} are the same rate.
+ * A number of permits per time, in lowest terms: {@code 60/m} and {@code 1/s} are the same rate.
  *
  * @param permits at least one
  * @param per more than zero, in whole microseconds
@@ -70,7 +70,7 @@ public record Rate(long permits, Duration per) {
         return new Rate(permits, longer.compareTo(Require.LONGEST) > 0 ? Require.LONGEST : longer);
     }
 
-    /** So many times as many permits in the same time. */
+    /** Multiplies the permits by a factor, in the same time. */
     public Rate times(int factor) {
         return new Rate(Math.min(Require.MOST, permits * factor), per);
     }

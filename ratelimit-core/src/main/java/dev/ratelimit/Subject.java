@@ -10,10 +10,14 @@ import java.util.regex.Pattern;
  * The owner of a count: {@code user:alice}, {@code ip:203.0.113.7}, or several together as in
  * {@code user:alice+ip:203.0.113.7}.
  *
- * <p>Tables hold its text. The text is readable, and two different tuples never give the same text: a value is
- * trimmed and brought to Unicode's form NFC; {@code %}, {@code +}, {@code ~}, control and format characters and lone
- * surrogates in it are written as {@code %} and their code; a text of more than 200 characters ends in {@code ~} and a
- * digest of the whole.
+ * <p>Tables hold its text. The text is readable, and two different tuples never give the same text:
+ *
+ * <ul>
+ *   <li>A value is trimmed and brought to Unicode's form NFC.
+ *   <li>The characters {@code %}, {@code +} and {@code ~}, control and format characters and lone surrogates are written as
+ *       {@code %} and their code.
+ *   <li>A text of more than 200 characters ends in {@code ~} and a digest of the whole.
+ * </ul>
  */
 public final class Subject implements Comparable<Subject> {
 

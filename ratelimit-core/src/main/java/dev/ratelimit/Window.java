@@ -90,8 +90,8 @@ public sealed interface Window {
     }
 
     /**
-     * The zone of that name. Only names of the time zone database are taken: an offset such as {@code +02:00} or
-     * {@code GMT+2} means the opposite to PostgreSQL, and {@code CET} to it is an abbreviation: without summer time.
+     * The zone of that name. Only names of the time zone database are allowed. PostgreSQL reads offsets such as {@code +02:00}
+     * and {@code GMT+2} the other way round, and {@code CET} as an abbreviation without summer time.
      */
     static ZoneId zone(String name) {
         requireRegion(name.strip());

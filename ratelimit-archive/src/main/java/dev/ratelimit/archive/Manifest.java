@@ -28,7 +28,7 @@ record Manifest(
         Instant createdAt,
         String createdBy) {
 
-    /** Of archives that this version writes and reads. */
+    /** The version of the archives that this version of the library writes and reads. */
     static final int SCHEMA_VERSION = 1;
 
     String toJson() {

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 /** A Parquet file with audit rows: the columns of the table, times in microseconds, compressed with Snappy. */
 record ParquetFile(Path path) {
 
-    /** That much is held in memory while rows are written. */
+    /** The bytes that are held in memory while rows are written. */
     private static final long ROW_GROUP_BYTES = 8L * 1024 * 1024;
 
     /** The rows of a file. */

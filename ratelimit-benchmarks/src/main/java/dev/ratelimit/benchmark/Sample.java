@@ -104,7 +104,7 @@ final class Sample extends Contender {
         };
     }
 
-    /** Of all threads of the application; exact where the scheduler tells. */
+    /** The time of all threads of the application; exact where the scheduler tells. */
     private long processorNanos() {
         try (Stream<Path> threads = Files.list(Path.of("/proc/" + process.pid() + "/task"))) {
             long nanos = 0;

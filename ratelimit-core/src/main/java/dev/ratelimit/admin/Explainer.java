@@ -73,7 +73,7 @@ final class Explainer {
         if (key != null) {
             return key.name();
         }
-        return visit.hasUnknownKey() ? "no such key is valid: the request is rejected with 401" : null;
+        return visit.hasUnknownKey() ? "invalid API key: rejected with 401" : null;
     }
 
     private List<Explanation.OfLimit> limits(Visit visit, Rule rule) {

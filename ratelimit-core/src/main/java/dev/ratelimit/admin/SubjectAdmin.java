@@ -39,7 +39,7 @@ public final class SubjectAdmin {
             "penalties and subjects cannot be listed with this store, since only SQLite and PostgreSQL keep counts in tables;"
                     + " look up one subject by its name instead";
 
-    /** So many limits are asked together. */
+    /** The number of limits that are asked together. */
     private static final int MOST_AT_ONCE = 100;
 
     /** The types of subjects that a search without a type looks through. */
@@ -172,7 +172,10 @@ public final class SubjectAdmin {
                 .toList();
     }
 
-    /** Of a user, also failed logins: before they succeed, nobody knows that they are of this user. */
+    /**
+     * The stored states of the subject; for a user also the failed logins. Before a login succeeds, nobody knows that
+     * it is of this user.
+     */
     private List<StoredState> states(Subject subject) {
         List<StoredState> states = new ArrayList<>(storage.states(subject, MOST));
         String user = userOf(subject);

@@ -48,7 +48,7 @@ public final class Algorithms {
         return new FixedWindow(requests, window);
     }
 
-    /** So many requests at once, which come back at that rate, as the burst of a quota. */
+    /** A burst of requests, refilled at a rate. */
     public static Algorithm burst(long requests, Rate refill) {
         return new TokenBucket(requests, refill);
     }

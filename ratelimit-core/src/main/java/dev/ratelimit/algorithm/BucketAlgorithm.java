@@ -50,7 +50,7 @@ abstract class BucketAlgorithm extends CountingAlgorithm {
         return capacity;
     }
 
-    /** So many times the capacity, or as much as can be counted. */
+    /** Multiplies the capacity by a factor; at most as much as can be counted. */
     final long capacityTimes(int factor) {
         return Math.min(Math.min(Require.MOST, MOST_UNITS / unitsPerPermit), capacity * factor);
     }

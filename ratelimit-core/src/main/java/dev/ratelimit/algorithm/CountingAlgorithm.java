@@ -60,10 +60,7 @@ public abstract class CountingAlgorithm implements Algorithm {
     /** The count had the charge been of this cost instead. */
     abstract Count settle(Count count, long now, Charge charge, long cost);
 
-    /**
-     * The count with that added which was charged elsewhere, between {@code before} and {@code after}. It may exceed what
-     * the limit grants.
-     */
+    /** Adds the charges made elsewhere between {@code before} and {@code after}. The sum may exceed the limit. */
     abstract Count add(Count count, Count before, Count after);
 
     /** The count of a subject of which only that answer is known. It never grants more than the true count does. */

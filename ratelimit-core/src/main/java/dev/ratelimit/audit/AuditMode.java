@@ -6,7 +6,7 @@ import dev.ratelimit.support.Keyword;
 public enum AuditMode {
     /** None. */
     OFF,
-    /** Those that were rejected, and those that passed since the store did not decide. */
+    /** Rejected requests, and requests that passed without a decision of the store. */
     DENIED,
     /** The denied ones, and a share of the allowed ones. */
     SAMPLED,

@@ -19,10 +19,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class MinuteTotals {
 
-    /** Of keys in memory: another one shares the row of its limit and endpoint from the start. */
+    /** The maximum number of keys in memory; further keys share the row of their limit and endpoint. */
     static final int MOST_KEYS = 20_000;
 
-    /** Of rows in a minute that have a subject. */
+    /** The maximum number of rows per minute that name a subject. */
     static final int MOST_SUBJECT_ROWS = 2_000;
 
     private final long minuteMicros;

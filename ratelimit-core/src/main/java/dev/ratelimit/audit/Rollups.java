@@ -39,7 +39,7 @@ final class Rollups implements DecisionListener {
     private final CacheUse caches;
     private final Stripes<List<MinuteTotals>> stripes = new Stripes<>(ArrayList::new);
 
-    /** Of the minutes that are not over, or not written. Used by the writing thread only. */
+    /** Totals of unfinished or unwritten minutes. Used by the writing thread only. */
     private final TreeMap<Long, MinuteTotals> minutes = new TreeMap<>();
 
     private final LongAdder droppedMinutes = new LongAdder();

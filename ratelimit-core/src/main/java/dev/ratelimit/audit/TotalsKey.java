@@ -9,7 +9,7 @@ package dev.ratelimit.audit;
  */
 record TotalsKey(String limit, String subject, String endpoint) {
 
-    /** Of the subjects that have no row of their own. */
+    /** The shared row of all other subjects. */
     TotalsKey ofOthers() {
         return subject.isEmpty() ? this : new TotalsKey(limit, "", endpoint);
     }

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 public interface Accounts {
 
-    /** Of nobody anything is known. */
+    /** Knows no accounts. */
     Accounts NONE = user -> null;
 
     @Nullable

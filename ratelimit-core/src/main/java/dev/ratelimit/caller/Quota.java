@@ -14,11 +14,11 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How much a caller may use in all: so much a second, and so much in an hour, a day and a month of the calendar. What
- * is {@code null} is not restricted. A rule brings the quota of its caller in by the name {@link #LIMIT}.
+ * The total use a caller is allowed per second, hour, day and month. A null value is unlimited. Hours, days and months are those
+ * of the calendar. A rule refers to the quota of its caller by the name {@link #LIMIT}.
  *
  * @param burst how many requests may come at once; they are refilled at the finest of the other numbers
- * @param zone where days and months begin, or {@code null} where that is said elsewhere
+ * @param zone where days and months begin; {@code null} for the default zone
  */
 public record Quota(
         @Nullable Long perSecond,

@@ -24,7 +24,7 @@ final class ChangeNews {
         this.clock = clock;
     }
 
-    /** From here on, differences are told. */
+    /** Starts notifying listeners of differences. */
     void start() {
         started = true;
     }
@@ -57,7 +57,7 @@ final class ChangeNews {
         }
     }
 
-    /** That of the configuration is zero. */
+    /** Returns 0 for a configured limit or rule. */
     private static int version(@Nullable Revision<?> stored) {
         return stored == null ? 0 : stored.version();
     }

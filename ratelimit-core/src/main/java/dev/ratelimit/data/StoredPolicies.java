@@ -113,7 +113,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
         this(database, counting, configuration, options, true);
     }
 
-    /** Those of a database that is unavailable at startup, or has no tables yet. */
+    /** Policies of a database that is unavailable at startup or has no tables yet. They are read once it answers. */
     public static StoredPolicies readLater(
             PolicyDatabase database,
             List<PolicyDatabase> counting,

@@ -19,12 +19,12 @@ import org.jspecify.annotations.Nullable;
 /** Makes decisions of answers. */
 final class Decisions {
 
-    /** Of a request that asks for nothing. */
+    /** The decision for a request without limits. */
     static final Decision NOTHING_ASKED = new Decision(Outcome.ALLOWED, true, 0, List.of(), Duration.ZERO, null);
 
     private Decisions() {}
 
-    /** Of a request that was served from a lease. */
+    /** The decision for a request that was served from a lease. */
     static Decision of(LimitRequest request, Demand demand, Leases.Served served) {
         LimitDecision limit = new LimitDecision(
                 demand.subject(),
@@ -39,13 +39,13 @@ final class Decisions {
         return Decision.of(served.clock(), List.of(limit), request.retryAfterFloor(), null);
     }
 
-    /** Of a request that the store has answered. */
+    /** The decision for a request that the store answered. */
     static Decision of(LimitRequest request, List<Demand> demands, Answer answer) {
         return of(request, demands, answer, null);
     }
 
     /**
-     * Of a request that was answered, by the store or by this instance.
+     * The decision for a request that the store or this instance answered.
      *
      * @param failure why the store has not answered, or {@code null}
      */
@@ -64,7 +64,7 @@ final class Decisions {
         return Decision.of(answer.now(), decisions, request.retryAfterFloor(), failure);
     }
 
-    /** Of a request on one limit. */
+    /** The decision for a request on one limit. */
     static Decision of(LimitRequest request, Demand demand, Answer answer, @Nullable Throwable failure) {
         LimitDecision only = of(demand, request.items().get(0).rule(), answer.first(), answer.now());
         return Decision.of(answer.now(), List.of(only), request.retryAfterFloor(), failure);
@@ -87,7 +87,7 @@ final class Decisions {
                 false);
     }
 
-    /** Of a request that nobody has decided: the policy is open or closed. */
+    /** The decision by failure policy open or closed. */
     static Decision undecided(LimitRequest request, UndecidedException e, long now) {
         boolean open = request.onFailure() == FailurePolicy.OPEN;
         return new Decision(

@@ -48,7 +48,7 @@ final class LimitResolution {
         return request.items().size() == 1 ? List.of(demand(request)) : demands(request, limits(request));
     }
 
-    /** Of a request on one limit. */
+    /** The demand of a request on one limit. */
     Demand demand(LimitRequest request) {
         LimitRequest.Item only = request.items().get(0);
         return demand(only, limit(only, request));

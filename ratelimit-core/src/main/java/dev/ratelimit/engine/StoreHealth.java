@@ -21,7 +21,7 @@ final class StoreHealth {
 
     private static final Logger log = LoggerFactory.getLogger(StoreHealth.class);
 
-    /** So long nothing may have failed. */
+    /** The store must run without failures for this long. */
     private static final long STEADY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final LongSupplier nanoTime;

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class StoreParts {
 
-    /** Of more parts, some share a queue and a breaker. */
+    /** Beyond this number, parts share queues and breakers. */
     private static final int MOST = 1024;
 
     private final LimitStore store;

@@ -88,8 +88,7 @@ final class Trials {
             if (trial != null) {
                 LimitRequest.Item item = request.items().get(i);
                 long cost = item.cost() != null ? item.cost() : trial.cost();
-                charges.add(decide(
-                        new Demand(item.subject(), trial, Math.min(cost, trial.capacity())), item.rule()));
+                charges.add(decide(new Demand(item.subject(), trial, Math.min(cost, trial.capacity())), item.rule()));
             }
         }
         return new Charges(charges);

@@ -44,7 +44,7 @@ public record Rejection(
         }
     }
 
-    /** By limits, or by the failure policy. */
+    /** A rejection by limits, or by the failure policy. */
     public static Rejection of(Decision decision, Response response) {
         LimitDecision tightest = decision.tightest();
         return new Rejection(
@@ -55,17 +55,17 @@ public record Rejection(
                 decision.isForever() ? Duration.ZERO : decision.retryAfter());
     }
 
-    /** By limits, or by the failure policy; answered as usual. */
+    /** A rejection by limits, or by the failure policy, with the default response. */
     public static Rejection of(Decision decision) {
         return of(decision, Response.USUAL);
     }
 
-    /** By a rule that says block. */
+    /** A rejection by a rule that says block. */
     static Rejection by(Rule rule) {
         return new Rejection(Reason.BLOCKED, null, rule.name(), rule.response(), Duration.ZERO);
     }
 
-    /** Of a user who is blocked for that time, or {@link Penalties#FOREVER}. */
+    /** Rejects a user who is blocked for that time, or {@link Penalties#FOREVER}. */
     static Rejection blocked(Duration remaining) {
         Duration wait = Penalties.isForever(remaining) ? Duration.ZERO : remaining;
         return new Rejection(Reason.BLOCKED, null, null, Response.USUAL, wait);

@@ -3,16 +3,16 @@ package dev.ratelimit.monitor;
 import dev.ratelimit.setting.InvalidSettingException;
 
 /**
- * When {@link Warnings} speak. Percentages are whole numbers.
+ * Thresholds of {@link Warnings}. Percentages are whole numbers.
  *
- * @param riseFactor how many times as many violations or penalties as before are a rise
- * @param violations fewer violations of a limit in five minutes are no surge, however few there were before
- * @param penalties fewer active penalties are no rise
- * @param offenders so many different subjects that one limit denies in a minute are many
- * @param deniedPercent a rule that denies so much of its requests hurts ordinary users, if it denies many subjects
- * @param deniedSubjects so many different subjects are not only a few clients that misbehave
- * @param failedPercent so many decisions without the store are too many
- * @param queuePercent a queue that is so full is filling
+ * @param riseFactor the increase of violations or penalties that counts as a rise, as a multiple of the number before
+ * @param violations the minimum number of violations of a limit in five minutes for a surge
+ * @param penalties the minimum number of active penalties for a rise
+ * @param offenders the number of subjects denied by one limit in a minute that is worth a warning
+ * @param deniedPercent the share of denied requests at which a rule hurts ordinary users, if it denies many subjects
+ * @param deniedSubjects the minimum number of denied subjects for that: fewer may be clients that misbehave
+ * @param failedPercent the share of decisions without the store that is worth a warning
+ * @param queuePercent the fill level of a queue that is worth a warning
  */
 public record Thresholds(
         int riseFactor,
@@ -24,7 +24,7 @@ public record Thresholds(
         int failedPercent,
         int queuePercent) {
 
-    /** Those that {@code docs/monitoring.md} argues for. */
+    /** The defaults. {@code docs/monitoring.md} gives the reasons. */
     public static final Thresholds DEFAULT = new Thresholds(3, 100, 20, 100, 20, 10, 1, 50);
 
     public Thresholds {

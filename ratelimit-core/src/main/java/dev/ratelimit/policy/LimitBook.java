@@ -20,11 +20,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * All limits, made from their definitions. Immutable.
  *
- * <p>A definition holds the properties of {@link Algorithms#limit}, and beside them {@code base}, the name of a limit to
- * inherit properties from; {@code enabled}, which is {@code false} for a limit that is switched off;
- * {@code tiers.NAME.PROPERTY}, overrides for callers of a tier; {@code candidate.PROPERTY} and
- * {@code tiers.NAME.candidate.PROPERTY}, overrides to try beside the live numbers. The name {@link #ALL} stands for all limits,
- * and has no property but {@code enabled}.
+ * <p>A definition holds the properties of {@link Algorithms#limit}, and these:
+ *
+ * <ul>
+ *   <li>{@code base}: the name of a limit to inherit properties from
+ *   <li>{@code enabled}: {@code false} for a limit that is switched off
+ *   <li>{@code tiers.NAME.PROPERTY}: overrides for callers of a tier
+ *   <li>{@code candidate.PROPERTY} and {@code tiers.NAME.candidate.PROPERTY}: overrides on trial, beside the live numbers
+ * </ul>
+ *
+ * The name {@link #ALL} stands for all limits. Its only property is {@code enabled}.
  */
 public final class LimitBook implements Limits {
 
@@ -151,8 +156,7 @@ public final class LimitBook implements Limits {
             byTier.computeIfAbsent(name, limit -> new HashMap<>()).put(tier, ofTier);
             Limit onTrial = ofTier.trial();
             if (onTrial != null) {
-                requireOneCount(
-                        name, where + ".candidate", trials.isEmpty() ? onTrial : trials.get(0), onTrial, "");
+                requireOneCount(name, where + ".candidate", trials.isEmpty() ? onTrial : trials.get(0), onTrial, "");
                 trials.add(onTrial);
             }
         });

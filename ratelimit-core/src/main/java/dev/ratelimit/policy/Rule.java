@@ -40,7 +40,7 @@ public record Rule(
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}");
 
-    /** Those that applications answer, and those of WebDAV. */
+    /** Supported methods: HTTP and WebDAV. */
     private static final List<String> METHODS = List.of(("GET HEAD POST PUT PATCH DELETE OPTIONS TRACE QUERY"
                     + " PROPFIND PROPPATCH MKCOL COPY MOVE LOCK UNLOCK REPORT SEARCH")
             .split(" ", -1));
@@ -246,7 +246,7 @@ public record Rule(
             @Nullable String message,
             @Nullable Duration retryAfter) {
 
-        /** As usual in everything. */
+        /** The default response. */
         public static final Response USUAL = new Response(null, null, null);
     }
 }

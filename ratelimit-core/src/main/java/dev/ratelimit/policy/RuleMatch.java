@@ -18,7 +18,7 @@ public final class RuleMatch {
         this.open = open;
     }
 
-    /** Those that match and whose limits can be asked now, in order. */
+    /** The rules that match and whose limits can be asked now, in order. */
     public List<Rule> rules() {
         return rules;
     }

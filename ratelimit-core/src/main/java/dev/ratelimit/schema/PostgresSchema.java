@@ -65,7 +65,7 @@ final class PostgresSchema {
 
     private static final String INSUFFICIENT_PRIVILEGE = "42501";
 
-    /** Of a schema, a table or view, a function, and of any other object. */
+    /** SQL states for objects that already exist: a schema, a table or view, a function, any other object. */
     private static final Set<String> DUPLICATE = Set.of("42P06", "42P07", "42723", "42710");
 
     private final DataSource dataSource;

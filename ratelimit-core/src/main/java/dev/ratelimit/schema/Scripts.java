@@ -39,7 +39,7 @@ record Scripts(String folder, List<Script> all) {
         return all.size();
     }
 
-    /** Those that a schema of this version lacks. */
+    /** The scripts to run on a schema of this version. */
     List<Script> after(int version) {
         return all.subList(version, all.size());
     }

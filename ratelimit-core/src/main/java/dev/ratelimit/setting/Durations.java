@@ -103,7 +103,7 @@ public final class Durations {
         return text.startsWith("1 ") ? text.substring(2) : text;
     }
 
-    /** So many of a thing: {@code 1 request}, {@code 5 requests}. */
+    /** A number of things: {@code 1 request}, {@code 5 requests}. */
     public static String count(long number, String thing) {
         return number + " " + thing + (number == 1 ? "" : "s");
     }

@@ -80,7 +80,7 @@ class ExactTest {
         }
     }
 
-    /** Of any length in bits, not mostly of the greatest. */
+    /** A number of any length in bits, not mostly of the greatest. */
     private static long number(RandomGenerator random) {
         return random.nextLong() >>> (1 + random.nextInt(63));
     }

@@ -244,7 +244,7 @@ abstract class AuditUnderLoadContract {
         return number(last);
     }
 
-    /** Of a line such as "written 100.". */
+    /** The number in a line such as "written 100.". */
     private static long number(String line) {
         return Long.parseLong(line.substring(line.indexOf(' ') + 1, line.length() - 1));
     }

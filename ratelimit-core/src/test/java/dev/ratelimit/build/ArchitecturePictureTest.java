@@ -91,9 +91,11 @@ class ArchitecturePictureTest {
     void everyImportHasAWayInThePicture() {
         Arrow none = new Arrow("", "");
 
-        assertThat(listed).hasSizeGreaterThan(100).allSatisfy(arrow -> assertThat(reached(arrow.from(), none))
-                .as("packages that arrows lead to from " + arrow.from())
-                .contains(arrow.to()));
+        assertThat(listed)
+                .hasSizeGreaterThan(100)
+                .allSatisfy(arrow -> assertThat(reached(arrow.from(), none))
+                        .as("packages that arrows lead to from " + arrow.from())
+                        .contains(arrow.to()));
     }
 
     @Test

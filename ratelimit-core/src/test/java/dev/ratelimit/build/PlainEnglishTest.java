@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -35,6 +34,11 @@ class PlainEnglishTest {
 
     /** A sentence that begins with these words has no subject that a reader can see, unless it is a question. */
     private static final Pattern HEADLESS = Pattern.compile("(What(?! to do\\b)|Who|Whoever|Whatever)\\b.*[^?]");
+
+    /** Javadoc that begins with these words leaves out its noun. Within a text they may refer to the sentence before. */
+    private static final Pattern WITHOUT_NOUN = Pattern.compile("(Of|Those|That|So)\\b.*");
+
+    private static final Pattern DISPLAY_NAME = Pattern.compile("@DisplayName\\(\\s*\"([^\"]*)\"");
 
     private static final Pattern JAVADOC = Pattern.compile("/\\*\\*(.*?)\\*/", Pattern.DOTALL);
 
@@ -68,15 +72,41 @@ class PlainEnglishTest {
         String text = read(source);
         List<String> findings = bannedPhrases(text);
         if (source.toString().endsWith(".java")) {
-            Stream.of(JAVADOC, MESSAGE)
-                    .flatMap(pattern -> pattern.matcher(text).results())
-                    .map(found -> Sentences.withoutMargin(found.group(1)))
-                    .filter(prose -> HEADLESS.matcher(prose).matches())
-                    .forEach(prose -> findings.add("begin with a noun: " + prose));
+            findings.addAll(headless(text, JAVADOC, HEADLESS));
+            findings.addAll(headless(text, JAVADOC, WITHOUT_NOUN));
+            findings.addAll(headless(text, MESSAGE, HEADLESS));
         }
         assertThat(findings)
                 .as("sentences to rewrite in " + ROOT.relativize(source))
                 .isEmpty();
+    }
+
+    @Test
+    void testsArePlain() {
+        List<String> findings = new ArrayList<>();
+        List<Path> tests = sources("src/test").stream()
+                .filter(source -> source.toString().endsWith(".java"))
+                .toList();
+        for (Path source : tests) {
+            String text = read(source);
+            for (Pattern place : List.of(JAVADOC, DISPLAY_NAME)) {
+                for (Pattern beginning : List.of(HEADLESS, WITHOUT_NOUN)) {
+                    headless(text, place, beginning)
+                            .forEach(finding -> findings.add(ROOT.relativize(source) + ": " + finding));
+                }
+            }
+        }
+        assertThat(tests).hasSizeGreaterThan(200);
+        assertThat(findings).as("sentences to rewrite").isEmpty();
+    }
+
+    private static List<String> headless(String text, Pattern place, Pattern beginning) {
+        return place.matcher(text)
+                .results()
+                .map(found -> Sentences.withoutMargin(found.group(1)))
+                .filter(prose -> beginning.matcher(prose).matches())
+                .map(prose -> "begin with a noun: " + prose)
+                .toList();
     }
 
     @Test
@@ -85,6 +115,10 @@ class PlainEnglishTest {
                 .extracting(page -> ROOT.relativize(page).toString())
                 .contains("README.md", "CONTRIBUTING.md");
         assertThat(sources()).hasSizeGreaterThan(200);
+        assertThat(headless("/" + "** Of nobody anything is known. */", JAVADOC, WITHOUT_NOUN))
+                .hasSize(1);
+        assertThat(headless("@DisplayName(\"What remains is shown\")", DISPLAY_NAME, HEADLESS))
+                .hasSize(1);
     }
 
     @Test
@@ -124,8 +158,12 @@ class PlainEnglishTest {
     }
 
     private static List<Path> sources() {
+        return sources("src/main");
+    }
+
+    private static List<Path> sources(String folder) {
         return modules().stream()
-                .flatMap(module -> files(ROOT.resolve(module).resolve("src/main")).stream())
+                .flatMap(module -> files(ROOT.resolve(module).resolve(folder)).stream())
                 .filter(file -> file.toString().matches(".*\\.(java|sql|json|ya?ml|properties|html|js|md)"))
                 .toList();
     }

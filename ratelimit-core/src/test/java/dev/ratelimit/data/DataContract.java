@@ -35,7 +35,7 @@ abstract class DataContract {
     protected static final Subject ALICE = Subject.user("alice");
     protected static final Change OPS = Change.by("ops");
 
-    /** So rarely that what is noticed was not noticed by polling. */
+    /** Polls too rarely to notice anything during a test. */
     protected static final Duration NEVER = Duration.ofDays(1);
 
     protected static final PolicyConfiguration CONFIGURED = new PolicyConfiguration(

@@ -553,8 +553,7 @@ abstract class KeysAndQuotasContract extends DataContract {
         Explanation withKey = admin.explain(inquiry.apiKey(key.id()));
         assertThat(withKey.tierFrom()).isEqualTo("the API key ci");
         assertThat(withKey.tier()).isEqualTo("enterprise");
-        assertThat(admin.explain(inquiry.apiKey("nowhere")).apiKey())
-                .isEqualTo("no such key is valid: the request is rejected with 401");
+        assertThat(admin.explain(inquiry.apiKey("nowhere")).apiKey()).isEqualTo("invalid API key: rejected with 401");
         assertThat(policies.findKey(key.id())).isNotNull();
         assertThat(admin.keys().find(key.id()).orElseThrow().totalRequests()).isZero();
     }

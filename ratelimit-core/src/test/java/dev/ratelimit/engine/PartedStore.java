@@ -110,7 +110,7 @@ class PartedStore extends ForwardingLimitStore {
                 new IllegalStateException());
     }
 
-    /** Those of the parts that are down now. */
+    /** The parts among these that are down now. */
     Set<Integer> failing(Set<Integer> parts) {
         Set<Integer> failing = new HashSet<>(parts);
         failing.retainAll(down);

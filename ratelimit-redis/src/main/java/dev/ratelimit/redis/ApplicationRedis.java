@@ -18,7 +18,7 @@ import org.springframework.util.ClassUtils;
 /** The connection settings of the application, read from its connection factory. No connection of the application is used. */
 final class ApplicationRedis {
 
-    /** Of Spring Boot, with the index of the first server. */
+    /** The property of Spring Boot, with the index of the first server. */
     private static final String STATIC_NODES = "spring.data.redis.masterreplica.nodes";
 
     private final ObjectProvider<RedisConnectionFactory> factories;

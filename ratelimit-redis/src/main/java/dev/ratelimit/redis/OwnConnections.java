@@ -19,7 +19,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  */
 final class OwnConnections {
 
-    /** Of Lettuce itself. A request cannot wait so long, and neither should the startup. */
+    /** The timeout of Lettuce itself. A request cannot wait so long, and neither should the startup. */
     private static final Duration LIBRARY_CONNECT_TIMEOUT = SocketOptions.DEFAULT_CONNECT_TIMEOUT_DURATION;
 
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(2);

@@ -232,7 +232,7 @@ final class EndpointReads {
         return AuditQuery.since(operations.since(rows.time()), rows.number());
     }
 
-    /** Of a user or an address, also requests that no limit decided. */
+    /** The query for a subject; for a user or an address, it also finds requests that no limit decided. */
     private AuditQuery audit(String subject, Rows rows) {
         if (subject.startsWith("user:")) {
             return audit(rows).ofUser(subject.substring("user:".length()));

@@ -79,7 +79,10 @@ final class RateLimitedAotProcessor implements BeanFactoryInitializationAotProce
         }
     }
 
-    /** Of the type and its type arguments: the result of a {@code CompletionStage} is its argument. */
+    /**
+     * Registers the methods of the type and of its type arguments: the result of a {@code CompletionStage} is its
+     * argument.
+     */
     private static void registerMethods(ResolvableType type, ReflectionHints hints) {
         Class<?> raw = type.resolve();
         if (raw != null && !raw.isPrimitive() && raw != Object.class) {

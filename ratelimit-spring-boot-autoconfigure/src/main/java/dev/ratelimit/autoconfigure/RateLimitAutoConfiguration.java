@@ -205,7 +205,7 @@ public final class RateLimitAutoConfiguration {
                         .every(properties.upkeep().interval()));
     }
 
-    /** Of the SQLite files; of none if everything is kept elsewhere. */
+    /** Copies the SQLite files; there are none if everything is kept elsewhere. */
     @Bean
     @ConditionalOnMissingBean
     Backups rateLimitBackups(

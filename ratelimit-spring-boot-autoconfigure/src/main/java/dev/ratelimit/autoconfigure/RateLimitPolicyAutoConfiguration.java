@@ -229,7 +229,10 @@ public final class RateLimitPolicyAutoConfiguration {
                 RateLimitPolicyAutoConfiguration.class.getPackage());
     }
 
-    /** Those whose first segment is not a pattern: others may well reach into the servlet. */
+    /**
+     * Warns of rules whose first segment is outside of the servlet. If it is a pattern, it may well reach into the
+     * servlet.
+     */
     private static void warnOfPathsOutside(String servletPath, List<Rule> rules) {
         String servlet = servletPath.endsWith("/") ? servletPath.substring(0, servletPath.length() - 1) : servletPath;
         for (Rule rule : rules) {
@@ -237,8 +240,7 @@ public final class RateLimitPolicyAutoConfiguration {
                     && !rule.conditions().path().startsWith(servlet + "/")
                     && rule.conditions().path().matches("/[^/*?{]+(/.*)?")) {
                 log.warn(
-                        "Rule '{}' has the path {}, but Spring MVC serves what begins with {}"
-                                + " (spring.mvc.servlet.path): to limit that, write {}{}",
+                        "Rule '{}' never matches path {}: Spring MVC serves only {}/** (spring.mvc.servlet.path). Write {}{}",
                         rule.name(),
                         rule.conditions().path(),
                         servlet,

@@ -2,12 +2,12 @@ package dev.ratelimit.autoconfigure;
 
 import dev.ratelimit.Limits;
 import dev.ratelimit.RateLimiter;
-import dev.ratelimit.web.CallContext;
 import dev.ratelimit.annotation.RateLimited;
 import dev.ratelimit.annotation.RateLimitedCheck;
 import dev.ratelimit.annotation.RateLimitedInterceptor;
 import dev.ratelimit.annotation.RateLimitedPointcut;
 import dev.ratelimit.autoconfigure.property.RateLimitProperties;
+import dev.ratelimit.web.CallContext;
 import dev.ratelimit.web.servlet.SubjectResolver;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.config.AopConfigUtils;
@@ -34,8 +34,8 @@ import org.springframework.core.type.AnnotationMetadata;
 public final class RateLimitedAutoConfiguration {
 
     /**
-     * Of the role that proxies are made for without AspectJ. What it needs is asked for with the first call, since an
-     * advisor is made before other beans can be.
+     * An infrastructure bean, for which proxies are made without AspectJ. It looks up its dependencies at the first
+     * call, since an advisor is made before other beans.
      */
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)

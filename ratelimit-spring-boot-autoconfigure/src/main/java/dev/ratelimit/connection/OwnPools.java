@@ -96,7 +96,7 @@ final class OwnPools {
         return pool;
     }
 
-    /** Those of this moment, as HikariCP itself reads them: some are valid for a quarter of an hour. */
+    /** The current credentials, as HikariCP itself reads them: some are valid for a quarter of an hour. */
     private static Credentials credentials(HikariDataSource pool) {
         HikariCredentialsProvider provider = pool.getCredentialsProvider();
         if (provider != null) {

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 public final class PooledLimitStore extends ForwardingLimitStore {
 
     /**
-     * For so long after an answer a connection is given out unseen; later HikariCP tries it first, and may take longer for
-     * that than a request can wait. It does so after half a second.
+     * The time after an answer in which a connection is given out untested. Later HikariCP tests it first, which may
+     * take longer than a request can wait. It does so after half a second.
      */
     private static final Duration STILL_WARM = Duration.ofMillis(400);
 

@@ -20,7 +20,7 @@ record LoginRequest(
         @Nullable HttpServletRequest request,
         @Nullable HttpServletResponse response) {
 
-    /** That of the current thread. */
+    /** The login request of the current thread. */
     static LoginRequest current(ServletGate gate) {
         return RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes
                 ? new LoginRequest(gate, attributes.getRequest(), attributes.getResponse())

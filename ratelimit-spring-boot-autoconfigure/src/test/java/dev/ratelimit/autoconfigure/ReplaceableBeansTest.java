@@ -48,7 +48,7 @@ class ReplaceableBeansTest {
     @TempDir
     private static Path directory;
 
-    /** Of these there may be any number, and one more replaces none. */
+    /** Types of which there may be any number: one more bean replaces none. */
     private static final List<Class<?>> COLLECTED =
             List.of(DecisionListener.class, StoreListener.class, ChangeListener.class);
 

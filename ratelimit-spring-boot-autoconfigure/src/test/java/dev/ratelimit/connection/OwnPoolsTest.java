@@ -41,7 +41,7 @@ class OwnPoolsTest {
         return (BoundedWaitPool) new PostgresSource.Application(application).open("ratelimit", 3, 3);
     }
 
-    /** Of the application: a network that only it knows the way through. */
+    /** The sockets of the application: a network that only it knows the way through. */
     public static final class CountingSockets extends SocketFactory {
 
         static final AtomicInteger OPENED = new AtomicInteger();

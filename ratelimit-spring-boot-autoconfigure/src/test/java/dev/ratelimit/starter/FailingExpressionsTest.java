@@ -136,7 +136,7 @@ class FailingExpressionsTest {
         application.close();
     }
 
-    /** Of every path the third request is denied, since two of the same address came before. */
+    /** The third request for each path is denied, since two of the same address came before. */
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

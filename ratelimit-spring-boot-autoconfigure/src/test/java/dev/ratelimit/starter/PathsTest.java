@@ -218,8 +218,8 @@ class PathsTest {
             assertThat(counted(application)).isZero();
         }
         assertThat(output)
-                .contains("Rule 'plain' has the path /api/**, but Spring MVC serves what begins with /app"
-                        + " (spring.mvc.servlet.path): to limit that, write /app/api/**");
+                .contains("Rule 'plain' never matches path /api/**: Spring MVC serves only /app/**"
+                        + " (spring.mvc.servlet.path). Write /app/api/**");
     }
 
     @Test

@@ -33,7 +33,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 /** An application with a PostgreSQL database, migrations, transactions and repositories of its own. */
 class PostgresApplicationTest {
 
-    /** Of the application and of the limits. */
+    /** The schema of the application and of the limits. */
     private static final String SCHEMA = TestPostgres.instance().freshSchema();
 
     private static final String URL = TestPostgres.instance().jdbcUrl() + "&currentSchema=" + SCHEMA;

@@ -22,7 +22,7 @@ import org.springframework.context.ApplicationContext;
 /** Uses a limit up, as far as {@link WithRateLimit} says, for every subject that the caller may count as. */
 final class LeftOver {
 
-    /** Of MockMvc, and of clients of a server on this machine. */
+    /** The addresses of MockMvc, and of clients of a server on this machine. */
     private static final List<String> THIS_MACHINE = List.of("127.0.0.1", "::1");
 
     private final ApplicationContext context;

@@ -30,7 +30,7 @@ import org.springframework.web.util.pattern.PathPatternParser;
 /** Checks that the rules of an application leave nothing out. */
 public final class RateLimitRules {
 
-    /** Of a handler that takes any method: those that a client would use. */
+    /** The methods that a client would use for a handler that takes any. */
     private static final Set<String> USUAL = Set.of("GET", "POST", "PUT", "PATCH", "DELETE");
 
     private static final String FRAMEWORK = "org.springframework.";

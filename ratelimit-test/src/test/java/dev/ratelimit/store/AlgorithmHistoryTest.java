@@ -197,7 +197,8 @@ class AlgorithmHistoryTest {
                     .as("%s: whole at %d", where, reset)
                     .isTrue();
             if (reset > now()) {
-                assertThat(reset - 1 >= model.blockedUntil() && model.algorithm().isWhole(reset - 1))
+                assertThat(reset - 1 >= model.blockedUntil()
+                                && model.algorithm().isWhole(reset - 1))
                         .as("%s: not whole before %d", where, reset)
                         .isFalse();
             }

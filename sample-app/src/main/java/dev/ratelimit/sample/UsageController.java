@@ -21,7 +21,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
 
-/** Tells callers what remains to them. What it tells is looked up, not charged. */
+/** Shows callers their remaining quota. This call is never charged. */
 @RestController
 class UsageController {
 
@@ -61,7 +61,7 @@ class UsageController {
             @Nullable Left login) {}
 
     /**
-     * @param limit how much may be used, or {@code null} if that is not restricted; so with what remains
+     * @param limit the limit, or {@code null} if it is unlimited; {@code remaining} is then {@code null}, too
      */
     record Used(long used, @Nullable Long limit, @Nullable Long remaining, Instant reset, long resetAfter) {
 

@@ -38,7 +38,7 @@ class AccessTest extends RunningSample {
     }
 
     @Test
-    @DisplayName("What is not there is 404, for anyone")
+    @DisplayName("A missing page is 404 for everyone")
     void whatIsNotThere() {
         assertThat(sample.get("/api/campaigns/999", null).status()).isEqualTo(404);
         assertThat(sample.get("/api/nothing", null).status()).isEqualTo(404);

@@ -86,7 +86,7 @@ class LoginTest extends RunningSample {
     }
 
     @Test
-    @DisplayName("Of guesses at the same moment no more than five are looked at")
+    @DisplayName("At most five of many simultaneous guesses are checked")
     void parallelGuessesCannotSlipThrough() {
         List<Answer> answers = Client.together(Collections.nCopies(20, () -> sample.login("alice", "wrong")));
 
@@ -121,7 +121,7 @@ class LoginTest extends RunningSample {
     }
 
     @Test
-    @DisplayName("Of guesses with HTTP Basic at the same moment no more than five are told")
+    @DisplayName("At most five of many simultaneous guesses with HTTP Basic are answered")
     void parallelGuessesWithHttpBasicCannotSlipThrough() {
         List<Answer> answers = Client.together(Collections.nCopies(20, () -> sample.readWith("alice", "wrong")));
 

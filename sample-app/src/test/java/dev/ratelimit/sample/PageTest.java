@@ -199,7 +199,7 @@ class PageTest extends RunningSample {
     }
 
     @Test
-    @DisplayName("What remains is shown to each caller, and anew after each press")
+    @DisplayName("Each caller sees the remaining requests, updated after each press")
     void whatRemainsIsShown() {
         stopClock(); // so that nothing is refilled between two
         page.choose("user", "alice");

@@ -64,7 +64,7 @@ class TwoCopiesTest {
         return new Client(Integer.parseInt(copy.getEnvironment().getProperty("local.server.port")));
     }
 
-    /** So many requests at each copy, all at the same moment. */
+    /** Sends that number of requests to each copy, all at the same moment. */
     private static List<Answer> atBoth(int each, Function<Client, Answer> request) {
         List<Supplier<Answer>> requests = new ArrayList<>();
         for (int i = 0; i < each; i++) {

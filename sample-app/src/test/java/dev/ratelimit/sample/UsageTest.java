@@ -33,7 +33,7 @@ class UsageTest extends RunningSample {
     }
 
     @Test
-    @DisplayName("What was used is told: by group, of the day and of the month")
+    @DisplayName("Usage is shown by group, by day and by month")
     void whatWasUsedIsTold() {
         int before = sample.usage("alice").at("$.quota.month.used");
         sample.read("alice");
@@ -84,7 +84,7 @@ class UsageTest extends RunningSample {
     }
 
     @Test
-    @DisplayName("Whoever is nobody is told what remains to the address")
+    @DisplayName("An anonymous caller sees the remaining requests of the address")
     void anonymousCallers() {
         sample.read(null);
 

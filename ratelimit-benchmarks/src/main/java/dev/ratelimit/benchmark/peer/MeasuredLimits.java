@@ -11,13 +11,13 @@ public final class MeasuredLimits {
     /** Enough that no request is denied. */
     public static final long PLENTY = 20_000_000;
 
-    /** So slow that nothing is refilled during a run: the store still shows every admitted request. */
+    /** Too slow to refill anything during a run: the store still shows every admitted request. */
     private static final String SLOW = "1/d";
 
-    /** So long that a run hardly ever meets its end, which would reset the counts that are checked. */
+    /** Too long for a run to meet its end often, which would reset the counts that are checked. */
     private static final String LONG = "7d";
 
-    /** So many violations that no block ever starts: every denial is counted and goes to the store. */
+    /** More violations than a run has, so that no block ever starts: every denial is counted and goes to the store. */
     private static final String COUNTED_ONLY = "1000000000 -> 1h";
 
     private MeasuredLimits() {}

@@ -24,7 +24,7 @@ public final class Stores {
     /** How many groups a limiter has in flight on PostgreSQL, as it has by default. */
     public static final int GROUPS_ON_POSTGRES = 2;
 
-    /** So long that a slow moment of the machine fails no run. */
+    /** Long enough that a slow moment of the machine fails no run. */
     private static final Duration DEADLINE = Duration.ofSeconds(30);
 
     private Stores() {}

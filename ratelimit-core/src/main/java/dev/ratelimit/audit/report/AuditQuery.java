@@ -4,7 +4,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses rows of the audit trail. A part that is {@code null} chooses nothing away.
+ * Chooses rows of the audit trail. A null component does not filter.
  *
  * @param user the name of a user
  * @param address the address of a client

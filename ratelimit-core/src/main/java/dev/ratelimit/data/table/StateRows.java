@@ -15,13 +15,13 @@ import java.util.TreeSet;
  */
 public final class StateRows {
 
-    /** Sorts after every text that begins with what is before it, in the order of bytes that both databases use. */
+    /** Appended to a prefix, sorts after every text with that prefix, in the order of bytes that both databases use. */
     private static final String LAST = Character.toString(Character.MAX_CODE_POINT);
 
     /** A reset leaves an empty row, and a subject that has moved to another shard leaves a mark. */
     private static final String WITH_STATE = "AND algorithm <> '' AND algorithm NOT LIKE 'moved:%'";
 
-    /** Of one statement: SQLite takes a bounded number of parameters. */
+    /** The maximum number of keys per statement; SQLite bounds parameters. */
     private static final int MOST_KEYS = 500;
 
     private final Table counts;

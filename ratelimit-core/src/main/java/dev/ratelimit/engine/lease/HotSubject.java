@@ -15,7 +15,7 @@ final class HotSubject {
     /** An automatic lease begins when the store was asked so often while the subject was hot. */
     private static final int ASKED_OFTEN = 3;
 
-    /** For so many requests is the first automatic lease. */
+    /** The size of the first automatic lease. */
     private static final long FIRST_AUTO = 2;
 
     /** The same if other instances ask, too: a call that meets another one is repeated, so fewer calls are worth more. */

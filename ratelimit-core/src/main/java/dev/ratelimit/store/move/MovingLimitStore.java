@@ -51,7 +51,7 @@ public final class MovingLimitStore implements LimitStore {
         return new GroupInBoth(group, charges).decide(previous, current);
     }
 
-    /** Of both, one after another: together they may take longer than a request may wait. */
+    /** Always false: two calls in a row may exceed the deadline. */
     @Override
     public boolean answersInTime() {
         return false;
@@ -62,7 +62,7 @@ public final class MovingLimitStore implements LimitStore {
         return Math.min(previous.groupsAtOnce(), current.groupsAtOnce());
     }
 
-    /** That of the current store. If the previous one fails, the exception names no parts. */
+    /** The part in the current store. If the previous store fails, the exception names no parts. */
     @Override
     public int part(StateKey key) {
         return current.part(key);

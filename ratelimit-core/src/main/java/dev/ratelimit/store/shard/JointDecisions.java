@@ -76,7 +76,7 @@ final class JointDecisions {
         charge(admitted, end);
     }
 
-    /** Those that have not failed. */
+    /** The requests that have not failed. */
     private static List<JointRequest> seen(List<JointRequest> requests) {
         return requests.stream().filter(request -> request.failure() == null).toList();
     }

@@ -129,7 +129,7 @@ final class SqliteBackup {
         forceFolder(target);
     }
 
-    /** So that the name survives a crash of the machine. Not every system can do it. */
+    /** Makes the name survive a crash of the machine. Not every system can do it. */
     private static void forceFolder(Path target) {
         Path folder = target.getParent();
         if (folder == null) {

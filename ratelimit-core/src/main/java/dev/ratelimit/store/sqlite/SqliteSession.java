@@ -120,7 +120,7 @@ final class SqliteSession implements GroupArithmetic.Rows {
     private final PreparedStatement writeViolations;
     private final PreparedStatement deleteViolations;
 
-    /** Those that ask for several rows, by how many. */
+    /** The statements that read several rows, by the number of rows. */
     private final Map<Integer, PreparedStatement> selectStates = new HashMap<>();
 
     /** The rows as they are in the file, without those that do not exist there. */

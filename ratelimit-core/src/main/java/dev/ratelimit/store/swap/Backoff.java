@@ -13,7 +13,7 @@ public final class Backoff {
 
     private static final Duration FIRST_PAUSE = Duration.ofMillis(1);
 
-    /** So many times the first one. */
+    /** The longest pause, as a multiple of the first one. */
     private static final int LONGEST_PAUSE = 32;
 
     private final LongSupplier nanoTime;

@@ -100,7 +100,7 @@ class BreakerTest {
         assertThat(Duration.ofNanos(nanos.get() - lastTry)).isLessThanOrEqualTo(Duration.ofMillis(510));
     }
 
-    /** So that a request over several parts does not use up the try of one part in vain. */
+    /** A request over several parts must not use up the try of one part in vain. */
     @Test
     void refusingWhileOpenTriesNothing() throws Exception {
         AtomicLong nanos = new AtomicLong(42);

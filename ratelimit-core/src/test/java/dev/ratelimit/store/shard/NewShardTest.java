@@ -41,7 +41,7 @@ class NewShardTest {
 
     private final TestShards shards = new TestShards();
 
-    /** Those of the users that move to the new one. */
+    /** The users that move to the new shard. */
     private static List<Subject> movingToC() {
         Rendezvous list = new Rendezvous(List.of("a", "b", "c"));
         return USERS.stream().filter(user -> list.of(user.text()) == 2).toList();

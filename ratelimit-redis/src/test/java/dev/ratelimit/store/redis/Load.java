@@ -14,7 +14,7 @@ import java.util.function.Predicate;
 /** Threads that ask again and again, until they have been refused a few times in a row. */
 final class Load implements AutoCloseable {
 
-    /** So often in a row a thread is refused before it ends. */
+    /** The number of refusals in a row after which a thread ends. */
     private static final int REFUSALS = 10;
 
     private static final Duration LONGEST = Duration.ofSeconds(60);

@@ -46,7 +46,7 @@ class LimitPropertyNamesTest {
                 .containsExactlyElementsOf(Algorithms.names());
     }
 
-    /** Those that an algorithm names when it refuses one that it does not have. */
+    /** The properties that an algorithm names when it refuses one that it does not have. */
     private static Set<String> propertiesOf(String algorithm) {
         Map<String, String> properties = new TreeMap<>(NUMBERS);
         properties.put("algorithm", algorithm);

@@ -185,7 +185,7 @@ public abstract class LimitStoreContract extends PenaltyContract {
         upkeep.close();
     }
 
-    /** So that upkeep knows when to hurry. */
+    /** Upkeep must know when to hurry. */
     @Test
     void stepOfUpkeepSaysWhetherManyHadExpired() {
         Limit limit =
@@ -197,7 +197,7 @@ public abstract class LimitStoreContract extends PenaltyContract {
         assertThat(store.prune(0).progress()).isEqualTo(Progress.MANY_EXPIRED);
     }
 
-    /** So many subjects ask once, each for one. */
+    /** Lets that number of subjects ask once, each for one. */
     private void letAsk(int subjects, Limit limit) {
         List<Operation> group = new ArrayList<>();
         for (int i = 0; i < subjects; i++) {

@@ -8,7 +8,10 @@ import dev.ratelimit.algorithm.Log;
 import dev.ratelimit.support.Micros;
 import java.util.List;
 
-/** Of the calendar, only the window is covered in which the statement is expected to run. */
+/**
+ * The fragment of fixed windows. For windows of the calendar it covers only the one in which the statement is expected
+ * to run.
+ */
 final class FixedWindowFragment implements AdmissionFragment {
 
     @Override
