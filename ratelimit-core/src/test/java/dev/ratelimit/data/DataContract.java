@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
+import dev.ratelimit.admin.ChangeLog;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.caller.Quota;
@@ -113,6 +114,19 @@ abstract class DataContract {
 
     protected static List<String> rules(StoredPolicies policies) {
         return policies.current().rules().rules().stream().map(Rule::name).toList();
+    }
+
+    /** The scripts list the keywords once more, as a constraint. */
+    @Test
+    void changesOfEveryKindAreLogged() {
+        List<ChangeLog.Kind> kinds = List.of(ChangeLog.Kind.values());
+        for (ChangeLog.Kind kind : kinds) {
+            policies.run(transaction -> transaction.log(new ChangeLog.Target("test", kind, "any"), OPS, null, null));
+        }
+
+        assertThat(admin.changes().list(ChangeLog.Query.newest(100)))
+                .extracting(entry -> entry.target().kind())
+                .containsExactlyInAnyOrderElementsOf(kinds);
     }
 
     @Test

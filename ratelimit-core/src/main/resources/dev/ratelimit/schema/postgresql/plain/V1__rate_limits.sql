@@ -185,7 +185,7 @@ CREATE TABLE IF NOT EXISTS ratelimit.rate_limit_admin_logs (
     changed_at   bigint NOT NULL DEFAULT (floor(extract(epoch FROM clock_timestamp()) * 1000000))::bigint,
     changed_by   text   NOT NULL DEFAULT current_user CHECK (changed_by <> ''),
     action       text   NOT NULL,
-    kind         text   NOT NULL CHECK (kind IN ('limit', 'rule', 'quota', 'user', 'api-key', 'subject', 'backup')),
+    kind         text   NOT NULL CHECK (kind IN ('limit', 'rule', 'quota', 'user', 'api-key', 'subject', 'backup', 'retention')),
     name         text   NOT NULL,
     reason       text,
     expires_at   bigint NOT NULL DEFAULT 0,
