@@ -1,7 +1,5 @@
 package dev.ratelimit;
 
-import org.jspecify.annotations.Nullable;
-
 /**
  * Receives the record of every request. It runs on the thread of the request and must not block. Exceptions are logged and
  * do not reach the request.
@@ -15,8 +13,6 @@ public interface DecisionListener {
     /**
      * Called with the answer of a limit on trial: one of a shadow rule, or the candidate of a limit. It runs on a thread of the
      * limiter.
-     *
-     * @param rule the name of the rule that brought the limit in, or {@code null}
      */
-    default void trialDecided(LimitDecision decision, @Nullable String rule) {}
+    default void trialDecided(LimitDecision decision) {}
 }

@@ -17,7 +17,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -75,9 +74,9 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
     }
 
     @Override
-    public void trialDecided(LimitDecision decision, @Nullable String rule) {
+    public void trialDecided(LimitDecision decision) {
         if (totals) {
-            rollups.trialDecided(decision, rule);
+            rollups.trialDecided(decision);
         }
     }
 

@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Counts requests by minute.
@@ -68,7 +67,7 @@ final class Rollups implements DecisionListener {
 
     /** Counted under the name of the trial, such as {@code api:candidate}. */
     @Override
-    public void trialDecided(LimitDecision decision, @Nullable String rule) {
+    public void trialDecided(LimitDecision decision) {
         TotalsKey key =
                 new TotalsKey(decision.limit().name(), decision.subject().text(), "");
         stripes.add(part -> {

@@ -114,7 +114,7 @@ final class Trials {
         CompletableFuture<Answer> answered = new CompletableFuture<>();
         submit(new Operation(Kind.DECIDE, List.of(demand)), answer -> {
             LimitDecision decision = Decisions.of(demand, rule, answer.first(), answer.now());
-            listeners.tell(listener -> listener.trialDecided(decision, rule));
+            listeners.tell(listener -> listener.trialDecided(decision));
             answered.complete(answer);
         });
         return new Charges.Charge(demand, answered);

@@ -17,7 +17,6 @@ import dev.ratelimit.testing.SettableClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class TrialsTest {
@@ -48,8 +47,8 @@ class TrialsTest {
                 public void recorded(RequestRecord request) {}
 
                 @Override
-                public void trialDecided(LimitDecision decision, @Nullable String rule) {
-                    trials.add(decision.limit().name() + "/" + rule + " " + decision.allowed());
+                public void trialDecided(LimitDecision decision) {
+                    trials.add(decision.limit().name() + "/" + decision.rule() + " " + decision.allowed());
                 }
             }))
             .build();

@@ -136,8 +136,8 @@ public final class MicrometerDecisionListener implements DecisionListener {
     }
 
     @Override
-    public void trialDecided(LimitDecision decision, @Nullable String rule) {
-        countRequest(decision.limit().name(), rule, decision.allowed() ? "would_allow" : "would_deny");
+    public void trialDecided(LimitDecision decision) {
+        countRequest(decision.limit().name(), decision.rule(), decision.allowed() ? "would_allow" : "would_deny");
     }
 
     private void count(String limit, @Nullable String rule, Outcome outcome, Decision decision) {
