@@ -2,10 +2,10 @@ package dev.ratelimit;
 
 import dev.ratelimit.support.Micros;
 import dev.ratelimit.support.Seconds;
+import dev.ratelimit.support.Turn;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -98,12 +98,7 @@ public record Decision(
      * @throws IllegalStateException if the thread is interrupted; it stays interrupted
      */
     public void awaitTurn() {
-        try {
-            TimeUnit.NANOSECONDS.sleep(delay().toNanos());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while a request waited for its turn", e);
-        }
+        Turn.await(delay());
     }
 
     /** Whether the request met or brought about a penalty without an end, so that waiting does not help. */

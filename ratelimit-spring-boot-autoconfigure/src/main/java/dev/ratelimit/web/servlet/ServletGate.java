@@ -14,6 +14,7 @@ import dev.ratelimit.gate.Step;
 import dev.ratelimit.gate.Visit;
 import dev.ratelimit.policy.PathReadings;
 import dev.ratelimit.support.Listeners;
+import dev.ratelimit.support.Turn;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -111,13 +112,11 @@ public final class ServletGate {
 
     private @Nullable Rejection follow(Step first, ServletVisit visit, HttpServletResponse response) {
         Step step = first;
-        Decision last = null;
         while (step instanceof Step.Ask ask) {
             long start = System.nanoTime();
             Decision decision =
                     ask.revocable() ? visit.charged(limiter.charge(ask.limits())) : limiter.decide(ask.limits());
             step = visit.visit.answered(decision, Duration.ofNanos(System.nanoTime() - start));
-            last = decision;
             if (!visit.visit.hasUnknownKey()) {
                 rejections.headers().write(visit.visit.decisions(), response::setHeader);
             }
@@ -128,8 +127,8 @@ public final class ServletGate {
             }
             return reject.rejection();
         }
-        if (last != null) {
-            last.awaitTurn();
+        if (step instanceof Step.Pass pass) {
+            Turn.await(pass.delay());
         }
         return null;
     }
