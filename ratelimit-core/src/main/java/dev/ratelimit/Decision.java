@@ -76,9 +76,12 @@ public record Decision(
         return tightest == null ? Long.MAX_VALUE : tightest.remaining();
     }
 
-    /** The seconds for a {@code Retry-After} header: rounded up, and at least one if the request was denied. */
+    /**
+     * The seconds for a {@code Retry-After} header: rounded up, and at least one if the request was denied. Zero if it was
+     * allowed, or if waiting does not help: see {@link #isForever()}.
+     */
     public long retryAfterSeconds() {
-        return allowed ? 0 : Math.max(1, Seconds.roundedUp(retryAfter));
+        return allowed || isForever() ? 0 : Math.max(1, Seconds.roundedUp(retryAfter));
     }
 
     /** How long an allowed request must wait for its turn; zero except in a leaky bucket with {@code max-wait}. */

@@ -14,10 +14,11 @@ public final class RateLimitExceededException extends RuntimeException {
 
     private static String message(Decision decision) {
         LimitDecision tightest = decision.tightest();
+        long seconds = decision.retryAfterSeconds();
         return tightest == null
                 ? "store unavailable (" + decision.outcome() + "); rejected because on-failure is closed"
                 : "limit '" + tightest.limit().name() + "' " + reason(tightest) + " '" + tightest.subject() + "'"
-                        + (decision.isForever() ? "" : "; try again in " + decision.retryAfterSeconds() + " s");
+                        + (seconds == 0 ? "" : "; try again in " + seconds + " s");
     }
 
     private static String reason(LimitDecision denied) {

@@ -6,27 +6,31 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The record of one request, complete when its response is. Metrics are made from it.
+ * The record of one request, complete when its response is. Metrics, events, the audit trail with its totals, and the warnings of
+ * the monitor are made from it. The instance and its region are no part of it: they are the same for all records of an instance,
+ * and the audit trail adds them.
  *
  * @param outcome how it came out; for a request that was let through or rejected because the store was unavailable, the outcome
  *     of its decision, and {@code allowed} says which
  * @param allowed whether the limits let it pass
- * @param rule the name of the rule that rejected it, or {@code null}
+ * @param rule the name of the rule that rejected it; if it was not rejected, of the rule that brought in the
+ *     {@link #tightest()} limit; {@code null} if there is none
  * @param ruleVersion the version of that rule if it is stored; {@code null} if it comes from the configuration
+ * @param retryAfter how long the client was told to wait; zero if it was not. Of a decision that the application asked for
+ *     itself, the same in whole seconds
  * @param asked the limits that were asked, with their answers, in order
  * @param exchange the web request, or {@code null} if the application asked the limiter itself
  * @param at when it came
- * @param took how long its decisions took, waiting included
  */
 public record RequestRecord(
         Outcome outcome,
         boolean allowed,
         @Nullable String rule,
         @Nullable Integer ruleVersion,
+        Duration retryAfter,
         List<Asked> asked,
         @Nullable Exchange exchange,
-        Instant at,
-        Duration took) {
+        Instant at) {
 
     public RequestRecord {
         asked = List.copyOf(asked);
@@ -34,15 +38,44 @@ public record RequestRecord(
 
     /** The record of a decision that the application asked for itself. */
     public static RequestRecord of(LimitRequest request, Decision decision, Duration took) {
+        LimitDecision tightest = decision.tightest();
         return new RequestRecord(
                 decision.outcome(),
                 decision.allowed(),
+                tightest == null ? null : tightest.rule(),
                 null,
-                null,
+                Duration.ofSeconds(decision.retryAfterSeconds()),
                 List.of(new Asked(request, decision, took)),
                 null,
-                decision.at(),
-                took);
+                decision.at());
+    }
+
+    /** How long its decisions took, waiting included. */
+    public Duration took() {
+        Duration took = Duration.ZERO;
+        for (int i = 0; i < asked.size(); i++) {
+            took = took.plus(asked.get(i).took());
+        }
+        return took;
+    }
+
+    /** The answer of the limit that denied it, else of the one with the least room; {@code null} if no limit answered. */
+    public @Nullable LimitDecision tightest() {
+        return tightest(asked);
+    }
+
+    /** The tightest of limits that were asked: see {@link #tightest()}. */
+    public static @Nullable LimitDecision tightest(List<Asked> asked) {
+        Decision strictest = null;
+        for (Asked one : asked) {
+            Decision decision = one.decision();
+            if (strictest == null
+                    || (strictest.allowed() && !decision.allowed())
+                    || (strictest.allowed() == decision.allowed() && decision.remaining() < strictest.remaining())) {
+                strictest = decision;
+            }
+        }
+        return strictest == null ? null : strictest.tightest();
     }
 
     /** Whether this instance decided on its own, since the store was unavailable. */

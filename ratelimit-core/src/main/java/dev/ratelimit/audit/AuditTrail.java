@@ -1,6 +1,5 @@
 package dev.ratelimit.audit;
 
-import dev.ratelimit.Decision;
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.LimitDecision;
 import dev.ratelimit.RequestRecord;
@@ -113,37 +112,23 @@ final class AuditTrail implements DecisionListener {
     }
 
     private static Cause cause(RequestRecord request) {
-        Decision strictest = strictest(request.asked());
-        LimitDecision tightest = strictest == null ? null : strictest.tightest();
+        LimitDecision tightest = request.tightest();
+        Duration told = request.retryAfter().isZero() ? null : request.retryAfter();
         boolean local = request.decidedLocally();
-        if (strictest == null || tightest == null || (!request.allowed() && strictest.allowed())) {
+        if (tightest == null || (!request.allowed() && tightest.allowed())) {
             // A rule or an account blocked it, or no limit answered.
-            return new Cause(request.rule(), request.ruleVersion(), null, null, 0, 0, null, local);
+            return new Cause(request.rule(), request.ruleVersion(), null, null, 0, 0, told, local);
         }
         long capacity = tightest.limit().capacity();
         return new Cause(
-                request.rule() != null ? request.rule() : tightest.rule(),
+                request.rule(),
                 request.ruleVersion(),
                 tightest.limit().name(),
                 tightest.subject().text(),
                 Math.max(0, capacity - tightest.remaining()),
                 capacity,
-                request.allowed() ? null : Duration.ofSeconds(strictest.retryAfterSeconds()),
+                told,
                 local);
-    }
-
-    /** The one that denied, else the one with the least room. */
-    private static @Nullable Decision strictest(List<RequestRecord.Asked> asked) {
-        Decision strictest = null;
-        for (RequestRecord.Asked one : asked) {
-            Decision decision = one.decision();
-            if (strictest == null
-                    || (strictest.allowed() && !decision.allowed())
-                    || (strictest.allowed() == decision.allowed() && decision.remaining() < strictest.remaining())) {
-                strictest = decision;
-            }
-        }
-        return strictest;
     }
 
     private static @Nullable String cut(@Nullable String text, int most) {

@@ -92,9 +92,8 @@ public record Rejection(
 
     /** The seconds for a {@code Retry-After} header: rounded up; zero if there is nothing to say. */
     public long retryAfterSeconds() {
+        long seconds = decision == null ? Seconds.roundedUp(remaining) : decision.retryAfterSeconds();
         Duration least = response.retryAfter();
-        Duration longest = least != null && least.compareTo(remaining) > 0 ? least : remaining;
-        long seconds = Seconds.roundedUp(longest);
-        return decision == null || decision.isForever() ? seconds : Math.max(1, seconds);
+        return least == null ? seconds : Math.max(seconds, Seconds.roundedUp(least));
     }
 }

@@ -2,6 +2,7 @@ package dev.ratelimit.gate;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.Limit;
+import dev.ratelimit.LimitDecision;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.RequestRecord;
@@ -290,13 +291,12 @@ public final class Visit {
      */
     public synchronized RequestRecord completed(int status, @Nullable String endpoint) {
         Rejection no = rejection;
-        String rule = no == null ? null : no.rule();
         List<Asked> all = asked.all();
-        Duration took = Duration.ZERO;
+        LimitDecision tightest = RequestRecord.tightest(all);
+        String rule = no != null ? no.rule() : tightest == null ? null : tightest.rule();
         Outcome worst = Outcome.ALLOWED;
         boolean denied = false;
         for (Asked one : all) {
-            took = took.plus(one.took());
             denied |= !one.decision().allowed();
             Outcome outcome = one.decision().outcome();
             worst = outcome.compareTo(worst) > 0 ? outcome : worst;
@@ -306,10 +306,10 @@ public final class Visit {
                 no == null && (exempt || !denied),
                 rule,
                 policy == null ? null : policy.ruleVersion(rule),
+                Duration.ofSeconds(no == null ? 0 : no.retryAfterSeconds()),
                 all,
                 sender.exchange(status, endpoint),
-                at,
-                took);
+                at);
     }
 
     /** Why the request is rejected, or {@code null}. */

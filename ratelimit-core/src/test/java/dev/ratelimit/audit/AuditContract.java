@@ -85,6 +85,29 @@ abstract class AuditContract {
     }
 
     @Test
+    void retryAfterIsTheOneThatTheClientWasTold() {
+        Duration hour = Duration.ofHours(1);
+        audit.recorded(TestRequests.telling(hour, TestRequests.throttled("by-rule", "api")));
+        audit.recorded(TestRequests.telling(Duration.ZERO, TestRequests.throttled("forever", "api")));
+        audit.recorded(
+                TestRequests.telling(hour, TestRequests.undecided(Outcome.BLOCKED, false, "account", "192.0.2.3")));
+
+        assertThat(entries())
+                .extracting(entry -> entry.who().user(), entry -> entry.cause().retryAfter())
+                .containsExactlyInAnyOrder(
+                        Tuple.tuple("by-rule", hour), Tuple.tuple("forever", null), Tuple.tuple("account", hour));
+    }
+
+    @Test
+    void allowedRequestIsWrittenWithTheVersionOfItsRule() {
+        audit = instance(settings(AuditMode.ALL, 10_000));
+        audit.recorded(TestRequests.allowed("alice", "api"));
+
+        assertThat(entries().get(0).cause())
+                .isEqualTo(new AuditEntry.Cause("rule-of-api", 3, "api", "user:alice", 6, 10, null, false));
+    }
+
+    @Test
     void everyOutcomeThatIsNotAllowedIsWritten() {
         audit.recorded(TestRequests.allowed("alice", "api"));
         audit.recorded(TestRequests.undecided(Outcome.EXEMPT, true, "boss", "192.0.2.2"));

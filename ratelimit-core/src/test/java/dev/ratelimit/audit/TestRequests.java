@@ -47,12 +47,12 @@ final class TestRequests {
         return new RequestRecord(
                 outcome,
                 allowed,
-                allowed ? null : "rule-of-" + limit,
-                allowed ? null : 3,
+                "rule-of-" + limit,
+                3,
+                Duration.ofSeconds(decision.retryAfterSeconds()),
                 List.of(new RequestRecord.Asked(LimitRequest.of(subject, asked), decision, Duration.ofNanos(250_000))),
                 new RequestRecord.Exchange("GET", "/api/7", endpoint, status, address, user, "key-1", "free"),
-                AT,
-                Duration.ofNanos(250_000));
+                AT);
     }
 
     /** Without a limit: by a rule or an account, or since it is exempt. */
@@ -62,10 +62,10 @@ final class TestRequests {
                 allowed,
                 allowed ? null : "gate-rule",
                 null,
+                Duration.ZERO,
                 List.of(),
                 new RequestRecord.Exchange("POST", "/pay", null, allowed ? 200 : 403, address, user, null, null),
-                AT,
-                Duration.ZERO);
+                AT);
     }
 
     /** The store did not decide. */
@@ -78,9 +78,22 @@ final class TestRequests {
                 open,
                 null,
                 null,
+                Duration.ofSeconds(decision.retryAfterSeconds()),
                 List.of(new RequestRecord.Asked(request, decision, Duration.ofMillis(100))),
                 new RequestRecord.Exchange("GET", "/api/7", null, open ? 200 : 503, "192.0.2.1", user, null, null),
-                AT,
-                Duration.ofMillis(100));
+                AT);
+    }
+
+    /** The same, but the client was told to wait that long; zero if it was told nothing. */
+    static RequestRecord telling(Duration retryAfter, RequestRecord request) {
+        return new RequestRecord(
+                request.outcome(),
+                request.allowed(),
+                request.rule(),
+                request.ruleVersion(),
+                retryAfter,
+                request.asked(),
+                request.exchange(),
+                request.at());
     }
 }

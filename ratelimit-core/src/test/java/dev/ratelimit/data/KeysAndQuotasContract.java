@@ -332,10 +332,10 @@ abstract class KeysAndQuotasContract extends DataContract {
                 allowed,
                 null,
                 null,
+                Duration.ofSeconds(decision.retryAfterSeconds()),
                 List.of(new RequestRecord.Asked(LimitRequest.of(ALICE, asked), decision, Duration.ZERO)),
                 new RequestRecord.Exchange("GET", "/api", null, allowed ? 200 : 429, null, user, null, null),
-                clock.instant(),
-                Duration.ZERO);
+                clock.instant());
     }
 
     @Test

@@ -70,6 +70,12 @@ final class TestGate {
     /** The limits whose subject is under a penalty, by name. */
     final Set<String> underPenalty = new TreeSet<>();
 
+    /** How long a penalty is. */
+    Duration penalty = Duration.ofSeconds(600);
+
+    /** The limits that grant the request and nothing more, by name. */
+    final Set<String> nearlyUsedUp = new TreeSet<>();
+
     /** Every question that was put to the limiter. */
     final List<Step.Ask> asks = new ArrayList<>();
 
@@ -190,17 +196,17 @@ final class TestGate {
     }
 
     private LimitDecision answer(LimitRequest.Item item) {
-        boolean penalty = underPenalty.contains(item.limitName());
-        boolean denied = penalty || usedUp.contains(item.limitName());
-        Instant until = penalty ? clock.instant().plusSeconds(600) : null;
+        boolean punished = underPenalty.contains(item.limitName());
+        boolean denied = punished || usedUp.contains(item.limitName());
+        Instant until = punished ? clock.instant().plus(penalty) : null;
         return new LimitDecision(
                 item.subject(),
                 item.limit(),
                 item.rule(),
-                penalty ? Outcome.BLOCKED : denied ? Outcome.THROTTLED : Outcome.ALLOWED,
-                denied ? 0 : 4,
+                punished ? Outcome.BLOCKED : denied ? Outcome.THROTTLED : Outcome.ALLOWED,
+                denied || nearlyUsedUp.contains(item.limitName()) ? 0 : 4,
                 now() + 60_000_000,
-                denied ? Duration.ofSeconds(penalty ? 600 : 60) : Duration.ZERO,
+                punished ? penalty : Duration.ofSeconds(denied ? 60 : 0),
                 until,
                 false);
     }

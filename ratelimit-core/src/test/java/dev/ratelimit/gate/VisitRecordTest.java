@@ -10,6 +10,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Outcome;
+import dev.ratelimit.Penalties;
 import dev.ratelimit.RequestRecord;
 import dev.ratelimit.RequestRecord.Asked;
 import dev.ratelimit.RequestRecord.Exchange;
@@ -58,7 +59,9 @@ class VisitRecordTest {
 
         assertThat(record.outcome()).isEqualTo(Outcome.ALLOWED);
         assertThat(record.allowed()).isTrue();
-        assertThat(record.rule()).isNull();
+        assertThat(record.rule()).as("both have as much room").isEqualTo("flood");
+        assertThat(record.ruleVersion()).as("it is configured").isNull();
+        assertThat(record.retryAfter()).isZero();
         assertThat(limits(record)).containsExactly("address for flood", "tiered for fair");
         assertThat(record.exchange())
                 .isEqualTo(new Exchange("GET", "/api/7", "/api/{id}", 200, "192.0.2.1", "alice", "key-1", "premium"));
@@ -68,12 +71,27 @@ class VisitRecordTest {
     }
 
     @Test
+    void ruleOfAnAllowedRequestIsTheOneWithTheLeastRoom() {
+        gate.rule(byAddress("flood")).rule(byUser("fair"));
+        gate.versions.put("fair", 3);
+        gate.nearlyUsedUp.add("user");
+
+        RequestRecord record = record(gate.visit(Mode.CHARGE, "/api/7"), ALICE, 200);
+
+        assertThat(record.rule()).isEqualTo("fair");
+        assertThat(record.ruleVersion()).isEqualTo(3);
+        assertThat(record.tightest().limit().name()).isEqualTo("user");
+    }
+
+    @Test
     void allowedWithoutARule() {
         RequestRecord record = record(gate.visit(Mode.CHARGE, "/api/7"), Identity.NOBODY, 404);
 
         assertThat(record.outcome()).isEqualTo(Outcome.ALLOWED);
         assertThat(record.allowed()).isTrue();
         assertThat(record.asked()).isEmpty();
+        assertThat(record.rule()).isNull();
+        assertThat(record.tightest()).isNull();
         assertThat(record.took()).isEqualTo(Duration.ZERO);
         assertThat(record.exchange())
                 .isEqualTo(new Exchange("GET", "/api/7", "/api/{id}", 404, "192.0.2.1", null, null, null));
@@ -123,8 +141,33 @@ class VisitRecordTest {
         assertThat(record.outcome()).isEqualTo(Outcome.BLOCKED);
         assertThat(record.allowed()).isFalse();
         assertThat(record.rule()).isEqualTo("fair");
+        assertThat(record.retryAfter()).isEqualTo(Duration.ofSeconds(600));
         assertThat(record.asked().get(0).decision().penaltyUntil())
                 .isEqualTo(gate.clock.instant().plusSeconds(600));
+    }
+
+    @Test
+    void clientUnderAPenaltyWithoutAnEndIsNotToldToWait() {
+        gate.rule(byUser("fair"));
+        gate.underPenalty.add("user");
+        gate.penalty = Penalties.FOREVER;
+
+        RequestRecord record = record(gate.visit(Mode.CHARGE, "/api/7"), ALICE, 429);
+
+        assertThat(record.outcome()).isEqualTo(Outcome.BLOCKED);
+        assertThat(record.retryAfter()).isZero();
+        assertThat(record.asked().get(0).decision().retryAfterSeconds()).isZero();
+    }
+
+    @Test
+    void retryAfterOfTheRuleIsToldIfItIsLonger() {
+        gate.rule(byUser("fair").response(new Rule.Response(null, null, Duration.ofMinutes(5))));
+        gate.usedUp.add("user");
+
+        RequestRecord record = record(gate.visit(Mode.CHARGE, "/api/7"), ALICE, 429);
+
+        assertThat(record.retryAfter()).isEqualTo(Duration.ofMinutes(5));
+        assertThat(record.asked().get(0).decision().retryAfterSeconds()).isEqualTo(60);
     }
 
     @Test
@@ -152,6 +195,7 @@ class VisitRecordTest {
         assertThat(record.allowed()).isFalse();
         assertThat(record.rule()).isNull();
         assertThat(record.asked()).isEmpty();
+        assertThat(record.retryAfter()).isEqualTo(Duration.ofDays(1));
         assertThat(record.exchange().user()).isEqualTo("olga");
         assertThat(record.exchange().apiKey()).isEqualTo("key-1");
     }

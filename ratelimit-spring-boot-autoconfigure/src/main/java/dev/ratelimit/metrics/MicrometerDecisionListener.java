@@ -76,7 +76,11 @@ public final class MicrometerDecisionListener implements DecisionListener {
             count(asked.request(), asked.decision());
         }
         if (isDecidedWithoutLimits(request)) {
-            countRequest(NO_LIMIT, request.rule(), request.outcome().keyword());
+            // An exempt request may have a rule, too, if it was charged on arrival: it did not decide.
+            countRequest(
+                    NO_LIMIT,
+                    request.allowed() ? null : request.rule(),
+                    request.outcome().keyword());
         }
     }
 

@@ -411,7 +411,8 @@ class RequestRecordTest {
 
         assertThat(record.outcome()).isEqualTo(Outcome.ALLOWED);
         assertThat(record.allowed()).isTrue();
-        assertThat(record.rule()).isNull();
+        assertThat(record.rule()).isEqualTo("fair");
+        assertThat(record.retryAfter()).isZero();
         assertThat(limits(record)).containsExactly("one for fair");
         assertThatExchange(record).isEqualTo(exchange("/{area}/{id}", 200, "alice", null, "premium"));
         assertThat(record.at()).isBetween(Instant.now().minusSeconds(60), Instant.now());
@@ -506,6 +507,7 @@ class RequestRecordTest {
         assertThat(record.allowed()).isFalse();
         assertThat(record.rule()).isNull();
         assertThat(record.asked()).isEmpty();
+        assertThat(record.retryAfter()).isBetween(Duration.ofHours(20), Duration.ofDays(1));
         assertThat(record.exchange().user()).isEqualTo("blocked");
         assertThat(record.exchange().apiKey()).isEqualTo(by.equals("key") ? "key-2" : null);
         assertThat(record.exchange().status()).isEqualTo(403);
