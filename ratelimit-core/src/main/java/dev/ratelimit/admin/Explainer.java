@@ -1,5 +1,7 @@
 package dev.ratelimit.admin;
 
+import dev.ratelimit.Decision;
+import dev.ratelimit.Limit;
 import dev.ratelimit.LimitDecision;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
@@ -79,21 +81,36 @@ final class Explainer {
     private List<Explanation.OfLimit> limits(Visit visit, Rule rule) {
         List<Explanation.OfLimit> limits = new ArrayList<>();
         for (Visit.Counted counted : visit.counted(rule)) {
-            limits.add(limit(counted, rule));
+            limits.add(limit(visit, counted, rule));
         }
         return limits;
     }
 
-    private Explanation.OfLimit limit(Visit.Counted counted, Rule rule) {
+    private Explanation.OfLimit limit(Visit visit, Visit.Counted counted, Rule rule) {
         String name = counted.limit().name();
         Subject subject = counted.subject();
         if (subject == null) {
             return new Explanation.OfLimit(
                     name, null, null, "whose count it is (" + rule.key() + ") cannot be known without a request");
         }
-        List<LimitDecision> decisions = QuotaUsage.peek(subject, List.of(counted.limit()), limiter);
-        return decisions.isEmpty()
-                ? new Explanation.OfLimit(name, subject.text(), null, "the store is unavailable")
-                : new Explanation.OfLimit(name, subject.text(), decisions.get(0), null);
+        LimitDecision answer = answer(visit, counted.limit(), subject);
+        return new Explanation.OfLimit(
+                name, subject.text(), answer, answer == null ? "the store is unavailable" : null);
+    }
+
+    /**
+     * The answer that led to the outcome: under traffic, another look would differ. Only a limit that the walk did not ask is looked
+     * at here: one on trial, or one of a request that a rule blocks.
+     */
+    private @Nullable LimitDecision answer(Visit visit, Limit limit, Subject subject) {
+        Decision asked = visit.decisionOn(subject, limit);
+        List<LimitDecision> answers =
+                asked == null ? QuotaUsage.peek(subject, List.of(limit), limiter) : asked.limits();
+        for (LimitDecision one : answers) {
+            if (one.subject().equals(subject) && one.limit().name().equals(limit.name())) {
+                return one;
+            }
+        }
+        return null;
     }
 }

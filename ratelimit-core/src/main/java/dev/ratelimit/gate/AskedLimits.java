@@ -8,6 +8,7 @@ import dev.ratelimit.Subject;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The limits that were asked during a visit, with their answers. Several threads may add some. */
 final class AskedLimits {
@@ -28,13 +29,18 @@ final class AskedLimits {
         trials.addAll(request.trials());
     }
 
-    synchronized boolean wasAsked(Subject subject, Limit limit) {
+    boolean wasAsked(Subject subject, Limit limit) {
+        return decisionOn(subject, limit) != null;
+    }
+
+    /** The decision in which the limit was asked for the subject, or {@code null}. */
+    synchronized @Nullable Decision decisionOn(Subject subject, Limit limit) {
         for (int i = 0; i < asked.size(); i++) {
             if (asked.get(i).request().asks(subject, limit.name())) {
-                return true;
+                return asked.get(i).decision();
             }
         }
-        return false;
+        return null;
     }
 
     synchronized boolean wasOnTrial(Subject subject, Limit limit) {

@@ -216,6 +216,14 @@ public final class Visit {
         return RuleLimits.countedBy(sender, policy(), rule);
     }
 
+    /**
+     * The decision in which a limit was asked for the subject; {@code null} if it was not asked: it is on trial, or a rule blocks the
+     * request.
+     */
+    public @Nullable Decision decisionOn(Subject subject, Limit limit) {
+        return asked.decisionOn(subject, limit);
+    }
+
     private Step ask(LimitRequest limits, List<Rule> rules, boolean mayBeGivenBack) {
         asking = limits;
         askingRules = rules;
