@@ -1,5 +1,6 @@
 package dev.ratelimit.starter;
 
+import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Decision;
@@ -12,6 +13,7 @@ import dev.ratelimit.admin.Inquiry;
 import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
+import dev.ratelimit.caller.Caller;
 import dev.ratelimit.caller.Quota;
 import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.Rule;
@@ -29,7 +31,6 @@ import java.security.Principal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -42,7 +43,9 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -55,7 +58,7 @@ import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
  * Random requests to a real server: the filter, usage ({@link CallerLimits#peek}) and {@link RateLimitAdmin#explain} must come
- * to the same outcome, by the same limits, for the same subjects. Rules, tiers, quotas, API keys, blocks and exemptions are
+ * to the same outcome, by the same rules and limits, for the same subjects and tier. Rules, tiers, quotas, API keys, blocks and exemptions are
  * random, and paths are spelled in odd ways.
  */
 class GateAgreementTest {
@@ -135,7 +138,12 @@ class GateAgreementTest {
                 return;
             }
             Decision decision = limits.peek(request, sent.getHeader("Test-Peek-Method"), peeked);
-            byte[] body = (decision.outcome() + "\n" + String.join("\n", described(decision)))
+            Caller caller = limits.caller(request);
+            Stream<String> lines = Stream.of(
+                    decision.outcome().name(),
+                    tier(caller.tier(), caller.choice().origin()));
+            byte[] body = Stream.concat(lines, described(decision).stream())
+                    .collect(joining("\n"))
                     .getBytes(StandardCharsets.UTF_8);
             response.setContentLength(body.length);
             response.getOutputStream().write(body);
@@ -151,20 +159,40 @@ class GateAgreementTest {
             all.add(request);
         }
 
-        private RequestRecord next() throws InterruptedException {
+        RequestRecord next() throws InterruptedException {
             RequestRecord next = all.poll(20, TimeUnit.SECONDS);
             assertThat(next).as("the record of a request").isNotNull();
             return next;
         }
     }
 
-    /** Each limit as {@code limit subject rule remaining}. */
+    /** Each limit as {@code limit subject rule allowed remaining}. */
     private static Set<String> described(Decision decision) {
         Set<String> described = new TreeSet<>();
-        for (LimitDecision one : decision.limits()) {
-            described.add(one.limit().name() + " " + one.subject() + " " + one.rule() + " " + one.remaining());
-        }
+        decision.limits().forEach(one -> described.add(described(one)));
         return described;
+    }
+
+    private static String described(LimitDecision one) {
+        return one.limit().name() + " " + one.subject() + " " + one.rule() + " " + one.allowed() + " "
+                + one.remaining();
+    }
+
+    private static String withoutRemaining(String described) {
+        return described.substring(0, described.lastIndexOf(' '));
+    }
+
+    private static String tier(String name, String origin) {
+        return name + ", by " + origin;
+    }
+
+    /** An answer for usage, whose request was not rejected itself. */
+    private record Peeked(String outcome, String tier, List<String> limits) {
+
+        static Peeked of(String body) {
+            List<String> lines = List.of(body.split("\n"));
+            return new Peeked(lines.get(0), lines.get(1), lines.subList(2, lines.size()));
+        }
     }
 
     /** A request and the one who sends it. */
@@ -202,6 +230,16 @@ class GateAgreementTest {
     private RandomGenerator random;
     private final Map<Outcome, Integer> outcomes = new TreeMap<>();
 
+    /** By all runs together, and how many of them compared the rejecting rule. */
+    private static int total;
+
+    private static int rulesCompared;
+
+    @AfterAll
+    static void printTotal() {
+        System.out.printf("compared %,d requests in all, and the rule of %,d rejections%n", total, rulesCompared);
+    }
+
     @ParameterizedTest
     @CsvSource({"all, 60", "first, 40"})
     void filterUsageAndExplanationAgree(String match, int policies) throws Exception {
@@ -223,6 +261,7 @@ class GateAgreementTest {
                             records,
                             "seed " + seed + ", " + match + ", policy " + policy + ", request " + i + ": " + request);
                     compared++;
+                    total++;
                 }
             }
         }
@@ -233,37 +272,92 @@ class GateAgreementTest {
 
     private void compare(Case request, RawConnection connection, Records records, String what) throws Exception {
         Explanation explanation = admin.explain(request.inquiry());
-        List<String> usage = usage(request, connection, records);
+        Peeked usage = usage(request, connection, records);
         connection.send(request.method, request.path, request.headers());
         RequestRecord record = records.next();
 
         assertThat(record.outcome())
                 .as("%s: explained as %s", what, explanation)
                 .isEqualTo(explanation.outcome());
+        outcomes.merge(record.outcome(), 1, Integer::sum);
+        compareTiers(record, usage, explanation, what);
         if (usage != null) {
-            assertThat(usage.get(0))
+            assertThat(usage.outcome)
                     .as("%s: usage, which has no outcome for the exempt", what)
                     .isEqualTo((record.outcome() == Outcome.EXEMPT ? Outcome.ALLOWED : record.outcome()).name());
         }
-        outcomes.merge(record.outcome(), 1, Integer::sum);
         if (record.outcome() == Outcome.ALLOWED) {
-            List<String> charged = new ArrayList<>();
-            Set<String> explained = new TreeSet<>();
-            record.asked().forEach(asked -> charged.addAll(described(asked.decision())));
-            explanation.applying().stream()
-                    .filter(one -> one.rule().action() == Action.THROTTLE)
-                    .flatMap(one -> one.limits().stream())
-                    .forEach(one -> explained.add(one.limit() + " " + one.subject()));
-            assertThat(charged.stream().map(one -> one.replaceFirst(" \\S+ \\S+$", "")))
-                    .as("%s: explained as %s", what, explanation)
-                    .containsExactlyInAnyOrderElementsOf(explained);
             assertThat(usage).as(what).isNotNull();
-            assertThat(charged)
+            compareCharges(record, usage, explanation, what);
+        } else if (!record.allowed()) {
+            compareRejections(record, usage, explanation, what);
+        }
+    }
+
+    /** A record shows the tier only if a rule needed it; usage does not read the API key of an exempt address. */
+    private static void compareTiers(
+            RequestRecord record, @Nullable Peeked usage, Explanation explanation, String what) {
+        String ofRecord = record.exchange().tier();
+        if (ofRecord != null) {
+            assertThat(ofRecord).as(what).isEqualTo(explanation.tier());
+        }
+        if (usage != null && record.outcome() != Outcome.EXEMPT) {
+            assertThat(usage.tier).as(what).isEqualTo(tier(explanation.tier(), explanation.tierFrom()));
+        }
+    }
+
+    private static void compareCharges(RequestRecord record, Peeked usage, Explanation explanation, String what) {
+        List<String> charged = new ArrayList<>();
+        Set<String> explained = new TreeSet<>();
+        record.asked().forEach(asked -> charged.addAll(described(asked.decision())));
+        explanation.applying().stream()
+                .filter(one -> one.rule().action() == Action.THROTTLE)
+                .flatMap(one -> one.limits().stream())
+                .forEach(one -> explained.add(described(one.decision())));
+        assertThat(charged)
+                .as("%s: explained as %s", what, explanation)
+                .containsExactlyInAnyOrderElementsOf(explained.stream()
+                        .map(GateAgreementTest::afterOneCharge)
+                        .toList());
+        assertThat(charged)
+                .as(what)
+                .containsExactlyInAnyOrderElementsOf(usage.limits.stream()
+                        .map(GateAgreementTest::afterOneCharge)
+                        .toList());
+    }
+
+    /** The filter stops at the first rejection, and the others go on: all that it asked must be among what they show. */
+    private static void compareRejections(
+            RequestRecord record, @Nullable Peeked usage, Explanation explanation, String what) {
+        String rule = record.rule();
+        boolean byLimit =
+                record.asked().stream().anyMatch(asked -> !asked.decision().allowed());
+        if (!byLimit) {
+            List<String> blocking = explanation.applying().stream()
+                    .filter(one -> one.rule().action() == Action.BLOCK)
+                    .map(one -> one.rule().name())
+                    .toList();
+            boolean byRule = record.outcome() == Outcome.BLOCKED && explanation.blockedUntil() == null;
+            if (rule != null || byRule) {
+                assertThat(blocking).as("%s: rejected by %s", what, rule).containsExactly(rule);
+                rulesCompared++;
+            }
+            return;
+        }
+        Set<String> asked = new TreeSet<>();
+        record.asked().forEach(one -> described(one.decision()).forEach(it -> asked.add(withoutRemaining(it))));
+        Set<String> explained = new TreeSet<>();
+        explanation.applying().stream()
+                .flatMap(one -> one.limits().stream())
+                .filter(one -> one.decision() != null)
+                .forEach(one -> explained.add(withoutRemaining(described(one.decision()))));
+        assertThat(explained).as("%s: explained as %s", what, explanation).containsAll(asked);
+        assertThat(asked).as("%s: rejected by %s", what, rule).anyMatch(one -> one.endsWith(" " + rule + " false"));
+        rulesCompared++;
+        if (usage != null) {
+            assertThat(usage.limits.stream().map(GateAgreementTest::withoutRemaining))
                     .as(what)
-                    .containsExactlyInAnyOrderElementsOf(usage.stream()
-                            .skip(1)
-                            .map(GateAgreementTest::afterOneCharge)
-                            .toList());
+                    .containsAll(asked);
         }
     }
 
@@ -272,8 +366,8 @@ class GateAgreementTest {
         return described.substring(0, space + 1) + (Long.parseLong(described.substring(space + 1)) - 1);
     }
 
-    /** The outcome, and the limits; {@code null} if the request for usage itself is rejected, since its API key is not valid. */
-    private @Nullable List<String> usage(Case request, RawConnection connection, Records records) throws Exception {
+    /** The answer for usage; {@code null} if the request for usage itself is rejected, since its API key is not valid. */
+    private @Nullable Peeked usage(Case request, RawConnection connection, Records records) throws Exception {
         Map<String, String> headers = request.headers();
         headers.put("Test-Peek", request.path);
         headers.put("Test-Peek-Method", request.method);
@@ -283,7 +377,7 @@ class GateAgreementTest {
             assertThat(answer.status()).isEqualTo(401);
             return null;
         }
-        return Arrays.stream(answer.body().split("\n")).toList();
+        return Peeked.of(answer.body());
     }
 
     private RunningApplication start(String match) {
