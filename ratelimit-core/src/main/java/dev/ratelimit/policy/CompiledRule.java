@@ -113,10 +113,16 @@ final class CompiledRule {
         return expressions.test(rule) ? null : Mismatch.CONDITION;
     }
 
-    /** Where a path has several readings, a rule that restricts needs one of them, and a rule that allows needs all. */
+    /**
+     * Where a path has several readings, a rule that restricts needs one of them, and a rule that allows needs all. One that cannot
+     * be read is only matched by rules for every path.
+     */
     private boolean pathMatches(RequestFacts facts) {
         boolean all = rule.action() == Action.ALLOW;
         List<PathContainer> paths = facts.paths();
+        if (paths.isEmpty()) {
+            return anyPath;
+        }
         for (int i = 0; i < paths.size(); i++) {
             PathContainer path = paths.get(i);
             boolean matches = (anyPath && path.value().startsWith("/")) || pattern.matches(path);
@@ -151,7 +157,11 @@ final class CompiledRule {
                             + "; the rule is for " + conditions.apiKeys();
                 }
                 case ADDRESS -> "the address " + facts.address() + " lies in none of " + conditions.addresses();
-                case PATH -> "the path " + facts.paths().get(0).value() + " does not match " + conditions.path();
+                case PATH ->
+                    (facts.paths().isEmpty()
+                                    ? "the path cannot be read, and"
+                                    : "the path " + facts.paths().get(0).value())
+                            + " does not match " + conditions.path();
                 case TIER ->
                     "the tier " + (caller == null ? null : caller.tier()) + " is none of " + conditions.tiers();
                 case AUTHORITY ->

@@ -19,8 +19,11 @@ import org.springframework.web.util.UriUtils;
  *
  * A rule applies if it matches one of these, and a path is exempt only if all of them are. So no spelling of a path reaches a
  * handler and bypasses its rule.
+ *
+ * @param sent the path as it was sent
+ * @param all its readings; none if it cannot be read
  */
-public record PathReadings(List<PathContainer> all) {
+public record PathReadings(String sent, List<PathContainer> all) {
 
     public PathReadings {
         all = List.copyOf(all);
@@ -34,12 +37,23 @@ public record PathReadings(List<PathContainer> all) {
      */
     public static PathReadings of(PathContainer sent, String asContainer) {
         if (isPlain(sent.value()) && sent.value().equals(asContainer)) {
-            return new PathReadings(List.of(sent));
+            return new PathReadings(sent.value(), List.of(sent));
         }
         List<PathContainer> readings = new ArrayList<>(4);
         add(readings, sent);
         add(readings, PathContainer.parsePath(UriUtils.encodePath(asContainer, StandardCharsets.UTF_8)));
-        return new PathReadings(readings);
+        return new PathReadings(
+                readings.isEmpty() ? sent.value() : readings.get(0).value(), readings);
+    }
+
+    /** Of a path that cannot be decoded. Only rules for every path apply to it, and it is not exempt. */
+    public static PathReadings unreadable(String sent) {
+        return new PathReadings(sent, List.of());
+    }
+
+    /** Whether the path could be decoded. */
+    public boolean isReadable() {
+        return !all.isEmpty();
     }
 
     /**
@@ -88,10 +102,5 @@ public record PathReadings(List<PathContainer> all) {
         if (elements > 1 && path.elements().get(elements - 1) instanceof PathContainer.Separator) {
             add(readings, path.subPath(0, elements - 1));
         }
-    }
-
-    /** The path as it was sent. */
-    public String sent() {
-        return all.isEmpty() ? "" : all.get(0).value();
     }
 }

@@ -42,7 +42,16 @@ class PathReadingsTest {
     @Test
     void firstReadingIsThePathAsItWasSent() {
         assertThat(PathReadings.of("/%61pi/").sent()).isEqualTo("/%61pi/");
-        assertThat(new PathReadings(List.of()).sent()).isEmpty();
+    }
+
+    @Test
+    void pathThatCannotBeReadHasNoReading() {
+        PathReadings unreadable = PathReadings.unreadable("/api;x=%zz");
+
+        assertThat(unreadable.sent()).isEqualTo("/api;x=%zz");
+        assertThat(unreadable.all()).isEmpty();
+        assertThat(unreadable.isReadable()).isFalse();
+        assertThat(PathReadings.of("/api").isReadable()).isTrue();
     }
 
     @Test

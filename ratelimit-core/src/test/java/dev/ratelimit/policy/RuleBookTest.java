@@ -68,6 +68,26 @@ class RuleBookTest {
         assertThat(names(book, "GET", "/login/")).isEmpty(); // as in Spring MVC, which does not find it either
     }
 
+    /** Otherwise a path that nobody can read would be allowed by every rule that allows. */
+    @Test
+    void pathThatCannotBeReadIsMatchedByRulesForEveryPathOnly() {
+        RuleBook book = book(
+                rule("health")
+                        .priority(9)
+                        .path("/health/**")
+                        .action(Action.ALLOW)
+                        .limits(),
+                rule("api").priority(8).path("/api/**"),
+                rule("shut").priority(7).path("/shut/**").action(Action.BLOCK).limits(),
+                rule("everything"));
+        RequestFacts facts = new RequestFacts("GET", false, List.of(), null, null, null, null);
+
+        RuleMatch match = book.match(facts);
+
+        assertThat(match.rules()).extracting(Rule::name).containsExactly("everything");
+        assertThat(match.end()).isNull();
+    }
+
     @Test
     void lettersOfAnotherCaseAreTheSameWhereTheParserSaysSo() {
         PathPatternParser anyCase = new PathPatternParser();

@@ -41,30 +41,33 @@ public final class RateLimitFilter extends OncePerRequestFilter {
     @Override
     protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws ServletException, IOException {
-        try {
-            ServletVisit known = ServletVisit.of(request);
-            ServletVisit visit = known == null ? gate.begin(request) : known;
-            Rejection rejection = phase == Phase.BEFORE_AUTHENTICATION
-                    ? gate.arrive(visit, response)
-                    : gate.identify(visit, request, response);
-            if (visit.isRecorded()) {
-                passOrReject(request, response, chain, rejection);
-            } else {
-                visit.recordedByFilter();
-                record(visit, request, response, chain, rejection);
-            }
-        } catch (ServletPath.UnreadableException e) {
-            response.sendError(HttpServletResponse.SC_BAD_REQUEST);
+        ServletVisit known = ServletVisit.of(request);
+        ServletVisit visit = known == null ? gate.begin(request) : known;
+        Rejection rejection = phase == Phase.BEFORE_AUTHENTICATION
+                ? gate.arrive(visit, response)
+                : gate.identify(visit, request, response);
+        if (visit.isRecorded()) {
+            passOrReject(visit, request, response, chain, rejection);
+        } else {
+            visit.recordedByFilter();
+            record(visit, request, response, chain, rejection);
         }
     }
 
+    /** A path that cannot be read cannot be matched: no handler may see a request that a rule for its path might reject. */
     private void passOrReject(
-            HttpServletRequest request, HttpServletResponse response, FilterChain chain, @Nullable Rejection rejection)
+            ServletVisit visit,
+            HttpServletRequest request,
+            HttpServletResponse response,
+            FilterChain chain,
+            @Nullable Rejection rejection)
             throws ServletException, IOException {
-        if (rejection == null) {
+        if (rejection != null) {
+            gate.rejections().write(request, response, rejection);
+        } else if (visit.hasReadablePath()) {
             chain.doFilter(request, response);
         } else {
-            gate.rejections().write(request, response, rejection);
+            response.sendError(HttpServletResponse.SC_BAD_REQUEST);
         }
     }
 
@@ -80,7 +83,7 @@ public final class RateLimitFilter extends OncePerRequestFilter {
         afterResponse.add(status -> gate.publish(visit, status));
         boolean failed = true;
         try {
-            passOrReject(request, response, chain, rejection);
+            passOrReject(visit, request, response, chain, rejection);
             failed = false;
         } catch (RateLimitExceededException e) {
             gate.reject(request, response, e);

@@ -49,11 +49,8 @@ public final class ServletGate {
     }
 
     /** Begins the visit of a request. */
-    ServletVisit begin(HttpServletRequest request) throws ServletPath.UnreadableException {
-        return begin(request, ServletPath.of(request).readings());
-    }
-
-    private ServletVisit begin(HttpServletRequest request, PathReadings path) {
+    ServletVisit begin(HttpServletRequest request) {
+        PathReadings path = ServletPath.of(request).readings();
         Visit visit = gate.visit(requests.arrival(request, path), Gate.Mode.CHARGE);
         ServletVisit begun = new ServletVisit(visit, path, request.getMethod());
         begun.keepWith(request);
@@ -63,14 +60,7 @@ public final class ServletGate {
     /** The visit of the request; a new one if no filter has begun one. */
     public Visit visitOf(HttpServletRequest request) {
         ServletVisit known = ServletVisit.of(request);
-        if (known != null) {
-            return known.visit;
-        }
-        try {
-            return begin(request).visit;
-        } catch (ServletPath.UnreadableException e) {
-            return begin(request, new PathReadings(List.of())).visit;
-        }
+        return known == null ? begin(request).visit : known.visit;
     }
 
     /** Whether the decisions of the request are published with its record, so that the limiter need not record them. */
@@ -97,8 +87,7 @@ public final class ServletGate {
 
     /** Why the request may not pass now that its user is known, or {@code null}. */
     @Nullable
-    Rejection identify(ServletVisit visit, HttpServletRequest request, HttpServletResponse response)
-            throws ServletPath.UnreadableException {
+    Rejection identify(ServletVisit visit, HttpServletRequest request, HttpServletResponse response) {
         PathReadings path = ServletPath.of(request).readings();
         Identity user = requests.identity(request);
         if (visit.isRerouted(request, path)) {

@@ -14,18 +14,8 @@ record ServletPath(String sent, PathReadings readings) {
 
     private static final String ATTRIBUTE = ServletPath.class.getName();
 
-    /** A path that cannot be decoded cannot be matched. */
-    static final class UnreadableException extends Exception {
-
-        private static final long serialVersionUID = 1L;
-
-        private UnreadableException(Throwable cause) {
-            super(cause);
-        }
-    }
-
     /** Reads the path, once as long as it stays the same: a filter or a forward may replace it. */
-    static ServletPath of(HttpServletRequest request) throws UnreadableException {
+    static ServletPath of(HttpServletRequest request) {
         String sent = request.getRequestURI();
         if (request.getAttribute(ATTRIBUTE) instanceof ServletPath known && known.sent.equals(sent)) {
             return known;
@@ -35,16 +25,22 @@ record ServletPath(String sent, PathReadings readings) {
         return path;
     }
 
-    private static PathReadings read(HttpServletRequest request) throws UnreadableException {
+    private static PathReadings read(HttpServletRequest request) {
         PathContainer asMvc;
         try {
             PathContainer withinServlet = ServletRequestPathUtils.parse(request).pathWithinApplication();
             String servlet = ServletRequestPathUtils.getServletPathPrefix(request);
             asMvc = servlet == null ? withinServlet : PathContainer.parsePath(servlet + withinServlet.value());
         } catch (IllegalArgumentException | IllegalStateException e) {
-            throw new UnreadableException(e);
+            return PathReadings.unreadable(withinApplication(request));
         }
         String info = request.getPathInfo();
         return PathReadings.of(asMvc, info == null ? request.getServletPath() : request.getServletPath() + info);
+    }
+
+    private static String withinApplication(HttpServletRequest request) {
+        String sent = request.getRequestURI();
+        String context = request.getContextPath();
+        return sent.startsWith(context) ? sent.substring(context.length()) : sent;
     }
 }

@@ -55,6 +55,10 @@ final class ServletVisit {
         return rerouted;
     }
 
+    boolean hasReadablePath() {
+        return path.isReadable();
+    }
+
     Decision charged(Charged reservation) {
         revocable.add(reservation);
         return reservation.decision();
