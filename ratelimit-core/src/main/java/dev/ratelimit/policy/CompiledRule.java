@@ -80,7 +80,7 @@ final class CompiledRule {
     @Nullable
     Mismatch mismatch(RequestFacts facts) {
         Conditions conditions = rule.conditions();
-        if (!conditions.methodMatches(facts.method(), facts.preflight())) {
+        if (!methodMatches(facts)) {
             return Mismatch.METHOD;
         }
         if (!conditions.apiKeyMatches(facts.apiKey())) {
@@ -111,6 +111,15 @@ final class CompiledRule {
             return Mismatch.UNKNOWN_CONDITION;
         }
         return expressions.test(rule) ? null : Mismatch.CONDITION;
+    }
+
+    /** Whether the rule is for the method and the path of the request, whatever its other conditions are. */
+    boolean isForEndpoint(RequestFacts facts) {
+        return methodMatches(facts) && pathMatches(facts);
+    }
+
+    private boolean methodMatches(RequestFacts facts) {
+        return rule.conditions().methodMatches(facts.method(), facts.preflight());
     }
 
     /**

@@ -120,6 +120,15 @@ public final class RuleBook {
         return rules;
     }
 
+    /** The rules for that method and path, in order, whatever their other conditions are: some sender may meet them. */
+    public List<Rule> rulesFor(String method, PathReadings path) {
+        RequestFacts facts = new RequestFacts(method, false, path.all(), null, null, null, null);
+        return compiled.stream()
+                .filter(one -> one.isForEndpoint(facts))
+                .map(one -> one.rule)
+                .toList();
+    }
+
     /** Walks the rules, as far as the facts allow. */
     public RuleMatch match(RequestFacts facts) {
         List<PathContainer> paths = facts.paths();

@@ -89,6 +89,19 @@ class RuleBookTest {
     }
 
     @Test
+    void rulesOfAnEndpointAreThoseForItsMethodAndPath() {
+        RuleBook book = book(
+                rule("premium").path("/api/**").tiers("premium"),
+                rule("writes").path("/api/**").methods("POST"),
+                rule("reads").path("/api/games").methods("GET").priority(3),
+                rule("other").path("/other"));
+
+        assertThat(book.rulesFor("HEAD", PathReadings.of("/api/games/")))
+                .extracting(Rule::name)
+                .containsExactly("reads", "premium");
+    }
+
+    @Test
     void lettersOfAnotherCaseAreTheSameWhereTheParserSaysSo() {
         PathPatternParser anyCase = new PathPatternParser();
         anyCase.setCaseSensitive(false);

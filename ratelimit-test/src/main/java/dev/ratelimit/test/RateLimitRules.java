@@ -2,9 +2,10 @@ package dev.ratelimit.test;
 
 import dev.ratelimit.annotation.RateLimitExempt;
 import dev.ratelimit.annotation.RateLimited;
+import dev.ratelimit.gate.Exemptions;
 import dev.ratelimit.policy.Action;
+import dev.ratelimit.policy.PathReadings;
 import dev.ratelimit.policy.Policies;
-import dev.ratelimit.policy.Rule;
 import java.lang.reflect.AnnotatedElement;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -14,18 +15,13 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.springframework.boot.context.properties.bind.Bindable;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ApplicationContext;
 import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.http.server.PathContainer;
 import org.springframework.util.ClassUtils;
 import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
-import org.springframework.web.util.pattern.PathPattern;
-import org.springframework.web.util.pattern.PathPatternParser;
 
 /** Checks that the rules of an application leave nothing out. */
 public final class RateLimitRules {
@@ -36,26 +32,21 @@ public final class RateLimitRules {
     private static final String FRAMEWORK = "org.springframework.";
 
     private final Policies policies;
-    private final PathPatternParser parser;
-    private final List<String> exemptPaths;
+    private final Exemptions exemptions;
 
     private RateLimitRules(ApplicationContext context) {
         this.policies = context.getBeanProvider(Policies.class).getIfAvailable(() -> {
             throw new IllegalStateException("The application context has no rate limits; use @SpringBootTest, or"
                     + " add @AutoConfigureRateLimit to a slice such as @WebMvcTest");
         });
-        this.parser = context.containsBean("mvcPatternParser")
-                ? context.getBean("mvcPatternParser", PathPatternParser.class)
-                : PathPatternParser.defaultInstance;
-        this.exemptPaths = Binder.get(context.getEnvironment())
-                .bind("ratelimit.exempt.paths", Bindable.listOf(String.class))
-                .orElse(List.of());
+        this.exemptions = context.getBeanProvider(Exemptions.class).getIfAvailable(() -> Exemptions.NONE);
     }
 
     /**
      * Verifies that each endpoint of the application's controllers is covered: by a rule for its path and method, by
-     * {@link RateLimited}, or by an exemption ({@link RateLimitExempt}, {@code ratelimit.exempt.paths}, or a rule that
-     * allows). Other conditions of a rule, such as tiers, are not looked at. A rule in shadow covers nothing.
+     * {@link RateLimited}, or by an exemption ({@link RateLimitExempt}, {@code ratelimit.exempt.paths}, a bean of type
+     * {@code ExemptPaths}, or a rule that allows). Other conditions of a rule, such as tiers, are not looked at. A rule in shadow
+     * covers nothing.
      *
      * @throws AssertionError if one is not; the message names all of them
      */
@@ -113,17 +104,10 @@ public final class RateLimitRules {
     }
 
     private boolean isCovered(String method, String path) {
-        PathContainer example = PathContainer.parsePath(example(path));
-        return exemptPaths.stream().anyMatch(exempt -> parser.parse(exempt).matches(example))
-                || policies.current().rules().rules().stream()
-                        .anyMatch(rule -> rule.action() != Action.SHADOW && covers(rule, method, example));
-    }
-
-    private boolean covers(Rule rule, String method, PathContainer path) {
-        Set<String> methods = rule.conditions().methods();
-        PathPattern pattern = parser.parse(rule.conditions().path());
-        return (methods.isEmpty() || methods.contains(method) || (method.equals("HEAD") && methods.contains("GET")))
-                && pattern.matches(path);
+        PathReadings example = PathReadings.of(example(path));
+        return exemptions.exempts(example)
+                || policies.current().rules().rulesFor(method, example).stream()
+                        .anyMatch(rule -> rule.action() != Action.SHADOW);
     }
 
     /** A path that the pattern matches: variables and wildcards become a text that no rule is likely to name. */

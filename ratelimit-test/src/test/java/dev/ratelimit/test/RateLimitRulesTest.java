@@ -4,13 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.ratelimit.web.servlet.ExemptPaths;
+import java.util.List;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.support.StaticApplicationContext;
 import org.springframework.test.context.TestPropertySource;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestMethod;
+import org.springframework.web.bind.annotation.RestController;
 
 @SpringBootTest(classes = Shop.class)
 class RateLimitRulesTest {
@@ -44,6 +51,85 @@ class RateLimitRulesTest {
         void isCovered(@Autowired ApplicationContext own) {
             assertThatCode(() -> RateLimitRules.verifyEveryEndpointIsLimited(own))
                     .doesNotThrowAnyException();
+        }
+    }
+
+    @Nested
+    @Import(ExemptPathBean.NewsAreExempt.class)
+    class ExemptPathBean {
+
+        @Test
+        void coversItsPaths(@Autowired ApplicationContext own) {
+            assertThat(RateLimitRules.unlimitedEndpoints(own)).isEmpty();
+        }
+
+        static class NewsAreExempt {
+
+            @Bean
+            ExemptPaths news() {
+                return () -> List.of("/news/*");
+            }
+        }
+    }
+
+    /** The filter ignores the slash at the end of a path, and so does this check. */
+    @Nested
+    @Import(SlashAtTheEnd.Weather.class)
+    @TestPropertySource(
+            properties = {
+                "ratelimit.exempt.paths=/news/**",
+                "ratelimit.rules.weather.path=/weather",
+                "ratelimit.rules.weather.methods=GET",
+                "ratelimit.rules.weather.limits=goods"
+            })
+    class SlashAtTheEnd {
+
+        @Test
+        void isReadAsTheFilterReadsIt(@Autowired ApplicationContext own) {
+            assertThat(RateLimitRules.unlimitedEndpoints(own)).isEmpty();
+        }
+
+        @RestController
+        static class Weather {
+
+            @RequestMapping(path = "/weather/", method = RequestMethod.HEAD)
+            void weather() {}
+        }
+    }
+
+    @Nested
+    @TestPropertySource(
+            properties = {
+                "ratelimit.rules.trial.path=/news/**",
+                "ratelimit.rules.trial.priority=10",
+                "ratelimit.rules.trial.action=shadow",
+                "ratelimit.rules.trial.limits=goods"
+            })
+    class RuleInShadow {
+
+        @Test
+        void coversNothing(@Autowired ApplicationContext own) {
+            assertThat(RateLimitRules.unlimitedEndpoints(own)).hasSize(1);
+        }
+    }
+
+    @Nested
+    @TestPropertySource(
+            properties = {
+                "ratelimit.match=first",
+                "ratelimit.rules.trial.path=/news/**",
+                "ratelimit.rules.trial.priority=10",
+                "ratelimit.rules.trial.action=shadow",
+                "ratelimit.rules.trial.limits=goods",
+                "ratelimit.rules.news.path=/news/**",
+                "ratelimit.rules.news.priority=5",
+                "ratelimit.rules.news.limits=goods"
+            })
+    class RuleBehindOneInShadow {
+
+        @Test
+        void coversIt(@Autowired ApplicationContext own) {
+            assertThat(RateLimitRules.unlimitedEndpoints(own)).isEmpty();
         }
     }
 
