@@ -1,7 +1,6 @@
 package dev.ratelimit;
 
 import static com.tngtech.archunit.base.DescribedPredicate.describe;
-import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.codeUnits;
@@ -12,7 +11,7 @@ import static java.util.stream.Collectors.toCollection;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.base.DescribedPredicate;
-import com.tngtech.archunit.core.domain.AccessTarget.CodeUnitCallTarget;
+import com.tngtech.archunit.core.domain.AccessTarget;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption;
@@ -22,6 +21,10 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import dev.ratelimit.support.DaemonThreads;
+import dev.ratelimit.support.Listeners;
+import dev.ratelimit.support.OncePerMinute;
+import dev.ratelimit.support.Turn;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,6 +36,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
@@ -316,31 +320,90 @@ class ArchitectureTest {
     static final ArchRule storesAndArithmeticDoNotSleep = noClasses()
             .that(whereStateIs())
             .should()
-            .callCodeUnitWhere(describe(
-                    "sleeps",
-                    call -> call.getTargetOwner().isEquivalentTo(Thread.class)
-                            && call.getName().equals("sleep")));
+            .accessTargetWhere(describe("sleeps", access -> sleeps(access.getTarget())));
+
+    private static boolean sleeps(AccessTarget target) {
+        JavaClass owner = target.getOwner();
+        return (owner.isEquivalentTo(Thread.class) || owner.isEquivalentTo(TimeUnit.class))
+                && target.getName().equals("sleep");
+    }
 
     /** State and arithmetic read the clock that they were given, not that of the machine. */
     @ArchTest
     static final ArchRule storesAndArithmeticAreGivenTheTime = noClasses()
             .that(whereStateIs())
             .should()
-            .callCodeUnitWhere(describe("reads the clock of the machine", call -> readsTheClock(call.getTarget())));
+            .accessTargetWhere(describe("reads the clock of the machine", access -> readsTheClock(access.getTarget())));
 
-    private static boolean readsTheClock(CodeUnitCallTarget target) {
+    /** Only these measure how long they wait: for a swap, and for several shards. */
+    @ArchTest
+    static final ArchRule storesAndArithmeticMeasureNothing = noClasses()
+            .that(whereStateIs())
+            .and()
+            .resideOutsideOfPackages(SWAP, SHARD)
+            .should()
+            .accessTargetWhere(describe("measures time", access -> measuresTime(access.getTarget())));
+
+    private static boolean readsTheClock(AccessTarget target) {
         JavaClass owner = target.getOwner();
-        boolean ofSystem = owner.isEquivalentTo(System.class)
-                && Set.of("currentTimeMillis", "nanoTime").contains(target.getName());
+        boolean ofSystem =
+                owner.isEquivalentTo(System.class) && target.getName().equals("currentTimeMillis");
         boolean ofTime = owner.getPackageName().equals("java.time")
                 && target.getName().equals("now")
                 && !owner.isAssignableTo(InstantSource.class);
         return ofSystem || ofTime || owner.isEquivalentTo(Clock.class);
     }
 
+    private static boolean measuresTime(AccessTarget target) {
+        return target.getOwner().isEquivalentTo(System.class)
+                && target.getName().equals("nanoTime");
+    }
+
     private static DescribedPredicate<JavaClass> whereStateIs() {
-        return resideInAPackage(ALGORITHM)
-                .or(resideInAnyPackage(STORE, JDBC, SQLITE, POSTGRESQL, ADMISSION, TRANSACTION, POSTGRESQL_SWAP));
+        return resideInAnyPackage(
+                ALGORITHM, STORE, MOVE, JDBC, SQLITE, POSTGRESQL, ADMISSION, TRANSACTION, POSTGRESQL_SWAP, SWAP, SHARD);
+    }
+
+    /** The walk of a request has no effect: no file, no network, no log line, no thread, and it asks no limiter. */
+    @ArchTest
+    static final ArchRule walkDoesNoInputOrOutput = noClasses()
+            .that(areOfTheWalk())
+            .should()
+            .dependOnClassesThat(resideInAnyPackage(
+                            "java.io..",
+                            "java.net..",
+                            "java.nio.channels..",
+                            "java.nio.file..",
+                            "java.util.logging..",
+                            LOGGING + "..")
+                    .or(describe(
+                            "log, wait, start threads or decide",
+                            type -> Set.of(
+                                            RateLimiter.class,
+                                            DaemonThreads.class,
+                                            Listeners.class,
+                                            OncePerMinute.class,
+                                            Turn.class,
+                                            Thread.class)
+                                    .stream()
+                                    .anyMatch(type::isEquivalentTo))));
+
+    /** It takes the time from the clock that it was given, and tells its adapter to wait. */
+    @ArchTest
+    static final ArchRule walkIsGivenTheTimeAndNeverWaits = noClasses()
+            .that(areOfTheWalk())
+            .should()
+            .accessTargetWhere(describe("reads the clock of the machine, or waits", access -> {
+                AccessTarget target = access.getTarget();
+                boolean ofMachine = target.getOwner().isEquivalentTo(InstantSource.class)
+                        && target.getName().equals("system");
+                boolean awaits = target.getOwner().isEquivalentTo(Decision.class)
+                        && target.getName().equals("awaitTurn");
+                return readsTheClock(target) || measuresTime(target) || sleeps(target) || ofMachine || awaits;
+            }));
+
+    private static DescribedPredicate<JavaClass> areOfTheWalk() {
+        return resideInAnyPackage(CALLER, POLICY, GATE);
     }
 
     private static DescribedPredicate<JavaClass> isFloating() {

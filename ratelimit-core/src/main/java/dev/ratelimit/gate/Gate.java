@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
  * The one way of a request past all limits and rules, whether it is real, only asks for the remaining quota, or is explained. The
  * gate does no I/O and is safe for use by many threads. Each request has a {@link Visit} of its own.
  *
+ * <p>Beans of the application are called during the walk: those of a {@code condition} and of a {@code key: bean:NAME}, through
+ * {@link LiveRequest}, and {@link Accounts}. They may do whatever they like there, so let them answer from memory.
+ *
  * <pre>{@code
  * Visit visit = gate.visit(arrival, Mode.CHARGE);
  * Step step = visit.arrive();                 // before authentication
