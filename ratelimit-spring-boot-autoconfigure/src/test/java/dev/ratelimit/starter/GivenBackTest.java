@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
+import dev.ratelimit.annotation.RateLimited;
 import dev.ratelimit.caller.Account;
 import dev.ratelimit.caller.Accounts;
 import dev.ratelimit.caller.Quota;
@@ -133,6 +134,12 @@ class GivenBackTest {
         String page() {
             return "ok";
         }
+
+        @GetMapping("/api/letters")
+        @RateLimited(limit = "letters", key = "ip")
+        String letter() {
+            return "sent";
+        }
     }
 
     @BeforeAll
@@ -146,6 +153,7 @@ class GivenBackTest {
             settings.addAll(limit(limit, MANY));
         }
         settings.addAll(limit("one", 1));
+        settings.addAll(limit("letters", 1));
         settings.addAll(rule("address", "/api/**", "ip", "address"));
         settings.addAll(rule("paced", "/paced", "ip", "paced"));
         settings.addAll(rule("leased", "/leased", "ip", "leased"));
@@ -285,6 +293,17 @@ class GivenBackTest {
         assertThat(as("alice", "/api/admin")).isEqualTo(403);
 
         assertThat(charged("address")).isEqualTo(1);
+    }
+
+    /** It has passed the gate and reached the application, which may also handle the denial itself. */
+    @Test
+    void denialOfALimitedMethodKeepsTheChargesOfTheRequest() throws Exception {
+        assertThat(as("alice", "/api/letters")).isEqualTo(200);
+        assertThat(as("bob", "/api/letters")).isEqualTo(429);
+
+        assertThat(charged("address")).isEqualTo(2);
+        assertThat(limiter.peek(Subject.user("bob").and("ip", address), "one").remaining())
+                .isZero();
     }
 
     @Test
