@@ -86,6 +86,7 @@ class RateLimitRulesTest {
 
         @Test
         void isReadAsTheFilterReadsIt(@Autowired ApplicationContext own) {
+            assertThat(own.getBeansOfType(Weather.class)).hasSize(1);
             assertThat(RateLimitRules.unlimitedEndpoints(own)).isEmpty();
         }
 
