@@ -117,6 +117,7 @@ class ArchitectureTest {
                             SETTING,
                             ROOT,
                             REPORT,
+                            POLICY,
                             SQLITE,
                             POSTGRESQL,
                             LOGGING,

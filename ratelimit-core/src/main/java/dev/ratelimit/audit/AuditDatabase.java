@@ -73,6 +73,10 @@ public abstract sealed class AuditDatabase permits PostgresAuditDatabase, Sqlite
         return sql.moment(parameter);
     }
 
+    final String endsWith(String column, String ending) {
+        return sql.endsWith(column, ending);
+    }
+
     final String micros(String column) {
         return sql.micros(column);
     }

@@ -35,6 +35,11 @@ public final class AuditSql {
         return schema == null ? column : "CAST(extract(epoch FROM " + column + ") * 1000000 AS bigint)";
     }
 
+    /** Whether the text of a column ends so. Upper and lower case differ. */
+    String endsWith(String column, String ending) {
+        return schema == null ? column + " GLOB '*" + ending + "'" : column + " LIKE '%" + ending + "'";
+    }
+
     /** The id of a row that a parameter gives as text. */
     public String id(String parameter) {
         return schema == null ? parameter : "CAST(" + parameter + " AS uuid)";

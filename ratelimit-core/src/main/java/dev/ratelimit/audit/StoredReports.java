@@ -4,6 +4,7 @@ import dev.ratelimit.audit.report.AuditDecision;
 import dev.ratelimit.audit.report.AuditEntry;
 import dev.ratelimit.audit.report.AuditQuery;
 import dev.ratelimit.audit.report.Reports;
+import dev.ratelimit.policy.TrialNames;
 import dev.ratelimit.support.Micros;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -15,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.RowCallbackHandler;
 
@@ -25,15 +27,18 @@ final class StoredReports implements Reports {
             "sum(allowed) AS allowed, sum(throttled) AS throttled, sum(blocked) AS blocked,"
                     + " sum(exempt) AS exempt, sum(failed) AS failed";
 
-    /** Limits on trial deny nobody. */
-    private static final String LIVE = "resource NOT LIKE '%:%'";
-
     private static final int MOST_ROWS = 1_000;
 
     private final AuditDatabase database;
 
+    /** Limits on trial deny nobody. */
+    private final String onTrial;
+
     StoredReports(AuditDatabase database) {
         this.database = database;
+        this.onTrial = TrialNames.endings().stream()
+                .map(ending -> database.endsWith("resource", ending))
+                .collect(Collectors.joining(" OR ", "(", ")"));
     }
 
     @Override
@@ -89,7 +94,8 @@ final class StoredReports implements Reports {
                 .query(
                         "SELECT user_id, resource, " + COUNTS + ", max(" + database.micros("last_request_at")
                                 + ") AS last_micros, count(DISTINCT period_start) AS minutes FROM " + totals()
-                                + sinceAnd("user_id <> ''") + " GROUP BY user_id, resource HAVING " + having
+                                + sinceAnd("user_id <> '' AND NOT " + onTrial) + " GROUP BY user_id, resource HAVING "
+                                + having
                                 + " ORDER BY " + order + ", user_id, resource LIMIT :most",
                         Map.of("since", Micros.of(since), "most", Math.max(0, Math.min(most, MOST_ROWS))),
                         (row, number) -> new SubjectTotals(
@@ -106,7 +112,7 @@ final class StoredReports implements Reports {
                 .query(
                         "SELECT resource, sum(throttled) AS violations, sum(CASE WHEN user_id <> '' THEN throttled ELSE 0 END)"
                                 + " AS of_known, count(DISTINCT nullif(user_id, '')) AS subjects FROM " + totals()
-                                + sinceAnd("resource <> '' AND throttled > 0")
+                                + sinceAnd("resource <> '' AND throttled > 0 AND NOT " + onTrial)
                                 + " GROUP BY resource ORDER BY sum(throttled) DESC, resource",
                         Map.of("since", Micros.of(since)),
                         (row, number) -> {
@@ -121,10 +127,19 @@ final class StoredReports implements Reports {
 
     @Override
     public List<ViolationRate> violationRates(Instant since) {
+        return rates(since, "resource <> '' AND NOT " + onTrial);
+    }
+
+    @Override
+    public List<ViolationRate> trialRates(Instant since) {
+        return rates(since, onTrial);
+    }
+
+    private List<ViolationRate> rates(Instant since, String condition) {
         List<ViolationRate> rates = new ArrayList<>(database.jdbc()
                 .query(
                         "SELECT resource, sum(total) AS total, sum(throttled) AS violations FROM " + totals()
-                                + sinceAnd("resource <> ''") + " GROUP BY resource HAVING sum(total) > 0",
+                                + sinceAnd(condition) + " GROUP BY resource HAVING sum(total) > 0",
                         Map.of("since", Micros.of(since)),
                         (row, number) -> {
                             long total = row.getLong("total");
@@ -141,8 +156,7 @@ final class StoredReports implements Reports {
     }
 
     private String sinceAnd(String condition) {
-        return " WHERE granularity = 'minute' AND period_start >= " + database.moment(":since") + " AND " + LIVE
-                + " AND " + condition;
+        return " WHERE granularity = 'minute' AND period_start >= " + database.moment(":since") + " AND " + condition;
     }
 
     private String totals() {

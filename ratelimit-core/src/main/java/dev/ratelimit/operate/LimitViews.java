@@ -31,7 +31,7 @@ final class LimitViews {
     }
 
     /**
-     * @param rates the requests of the last hour
+     * @param rates the requests of the last hour, those of limits on trial included
      */
     List<LimitView> limits(List<Reports.ViolationRate> rates) {
         Map<String, InForce<Map<String, String>>> all = new LinkedHashMap<>();

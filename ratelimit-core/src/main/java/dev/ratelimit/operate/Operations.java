@@ -16,6 +16,7 @@ import dev.ratelimit.store.sqlite.Backups;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -137,7 +138,12 @@ public final class Operations {
     private List<Reports.ViolationRate> recentRates() {
         Reports reports = services.reports();
         try {
-            return reports == null ? List.of() : reports.violationRates(since(RECENTLY));
+            if (reports == null) {
+                return List.of();
+            }
+            List<Reports.ViolationRate> rates = new ArrayList<>(reports.violationRates(since(RECENTLY)));
+            rates.addAll(reports.trialRates(since(RECENTLY)));
+            return rates;
         } catch (RuntimeException e) {
             log.debug("Listing limits without figures, since the reports cannot be read", e);
             return List.of();

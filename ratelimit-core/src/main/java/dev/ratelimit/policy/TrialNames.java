@@ -1,12 +1,13 @@
 package dev.ratelimit.policy;
 
 import dev.ratelimit.Limit;
+import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The names that limits on trial count under: {@code api:candidate} for the candidate of a limit, {@code api:shadow} for a limit
- * of a shadow rule. No other class reads or writes these names.
+ * of a shadow rule. No other class reads or writes these names; the views of the schema leave them out.
  */
 public final class TrialNames {
 
@@ -23,6 +24,11 @@ public final class TrialNames {
     /** The name under which shadow rules count on that limit. */
     static String shadowOf(String limit) {
         return limit + SHADOW;
+    }
+
+    /** The ends of all names of limits on trial. */
+    public static List<String> endings() {
+        return List.of(CANDIDATE, SHADOW);
     }
 
     /** Whether a limit on trial counts under that name. */

@@ -394,6 +394,43 @@ abstract class AuditContract {
     }
 
     @Test
+    void reportsAndViewsHaveEveryLimitButNoTrials() {
+        clock.set(Instant.now().minusSeconds(90).truncatedTo(ChronoUnit.MINUTES));
+        List<String> live = List.of("a:b", "api:Candidate", "login:name", "quota:day");
+        live.forEach(limit -> audit.recorded(TestRequests.throttled("alice", limit)));
+        for (String trial : List.of("api:candidate", "api:shadow")) {
+            audit.trialDecided(TestRequests.decision("alice", trial, Outcome.THROTTLED), null);
+            audit.trialDecided(TestRequests.decision("alice", trial, Outcome.ALLOWED), null);
+        }
+        audit.flush();
+        Reports reports = audit.reports();
+        Instant since = clock.instant().minus(Duration.ofMinutes(30));
+
+        assertThat(reports.busiest(since, 10))
+                .extracting(SubjectTotals::limit)
+                .containsExactlyInAnyOrderElementsOf(live);
+        assertThat(reports.mostDenied(since, 10))
+                .extracting(SubjectTotals::limit)
+                .containsExactlyInAnyOrderElementsOf(live);
+        assertThat(reports.violations(since))
+                .extracting(Reports.Violations::limit)
+                .containsExactlyElementsOf(live);
+        assertThat(reports.violationRates(since))
+                .extracting(Reports.ViolationRate::limit)
+                .containsExactlyElementsOf(live);
+        assertThat(reports.trialRates(since))
+                .containsExactly(
+                        new Reports.ViolationRate("api:candidate", 2, 1, 50),
+                        new Reports.ViolationRate("api:shadow", 2, 1, 50));
+        for (String view : List.of("status", "violations", "violation_rates")) {
+            assertThat(database.query("SELECT resource FROM %srate_limit_" + view))
+                    .as(view)
+                    .extracting(row -> row.get("resource"))
+                    .containsExactlyInAnyOrderElementsOf(live);
+        }
+    }
+
+    @Test
     void entriesAreChosenByEachPartOfAQuery() {
         audit.recorded(TestRequests.throttled("alice", "api"));
         audit.recorded(TestRequests.throttled("bob", "login"));

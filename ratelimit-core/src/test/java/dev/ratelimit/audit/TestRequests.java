@@ -28,21 +28,8 @@ final class TestRequests {
     }
 
     static RequestRecord of(String user, String address, String limit, Outcome outcome, int status, String endpoint) {
-        Subject subject = Subject.user(user);
-        Limit asked = Limit.named(limit)
-                .algorithm(new FixedWindow(10, Duration.ofMinutes(1)))
-                .build();
         boolean allowed = outcome == Outcome.ALLOWED;
-        LimitDecision one = new LimitDecision(
-                subject,
-                asked,
-                "rule-of-" + limit,
-                outcome,
-                allowed ? 4 : 0,
-                0,
-                allowed ? Duration.ZERO : Duration.ofSeconds(42),
-                null,
-                false);
+        LimitDecision one = decision(user, limit, outcome);
         Decision decision = Decision.of(0, List.of(one), Duration.ZERO, null);
         return new RequestRecord(
                 outcome,
@@ -50,9 +37,27 @@ final class TestRequests {
                 "rule-of-" + limit,
                 3,
                 Duration.ofSeconds(decision.retryAfterSeconds()),
-                List.of(new RequestRecord.Asked(LimitRequest.of(subject, asked), decision, Duration.ofNanos(250_000))),
+                List.of(new RequestRecord.Asked(
+                        LimitRequest.of(one.subject(), one.limit()), decision, Duration.ofNanos(250_000))),
                 new RequestRecord.Exchange("GET", "/api/7", endpoint, status, address, user, "key-1", "free"),
                 AT);
+    }
+
+    /** One limit's part of an answer, or the answer of a limit on trial. */
+    static LimitDecision decision(String user, String limit, Outcome outcome) {
+        boolean allowed = outcome == Outcome.ALLOWED;
+        return new LimitDecision(
+                Subject.user(user),
+                Limit.named(limit)
+                        .algorithm(new FixedWindow(10, Duration.ofMinutes(1)))
+                        .build(),
+                "rule-of-" + limit,
+                outcome,
+                allowed ? 4 : 0,
+                0,
+                allowed ? Duration.ZERO : Duration.ofSeconds(42),
+                null,
+                false);
     }
 
     /** Without a limit: by a rule or an account, or since it is exempt. */

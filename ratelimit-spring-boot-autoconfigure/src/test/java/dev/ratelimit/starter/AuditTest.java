@@ -9,6 +9,8 @@ import dev.ratelimit.audit.report.AuditEntry;
 import dev.ratelimit.audit.report.AuditQuery;
 import dev.ratelimit.audit.report.Reports;
 import dev.ratelimit.audit.report.Reports.Granularity;
+import dev.ratelimit.operate.LimitView;
+import dev.ratelimit.operate.Operations;
 import dev.ratelimit.testing.postgres.StoppablePostgres;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.nio.file.Path;
@@ -102,6 +104,22 @@ class AuditTest {
         }
         if (kind.equals("sqlite")) {
             assertThat(folder.resolve("limits-audit.db")).exists();
+        }
+    }
+
+    @Test
+    void limitOnTrialHasItsOwnUsage() throws Exception {
+        try (RunningApplication application =
+                start(with(store("sqlite"), "ratelimit.limits.one.candidate.max-requests=2"))) {
+            application.get("/a/1");
+            application.get("/a/1");
+
+            Awaitility.await().atMost(Duration.ofMinutes(1)).untilAsserted(() -> {
+                application.bean(RequestAudit.class).flush();
+                LimitView limit = application.bean(Operations.class).limit("one");
+                assertThat(limit.lastHour()).isEqualTo(new LimitView.Usage(2, 1, 50));
+                assertThat(limit.trial().lastHour()).isEqualTo(new LimitView.Usage(2, 0, 0));
+            });
         }
     }
 

@@ -32,6 +32,9 @@ public interface Reports {
     /** The share of requests that each limit denied, the highest first. */
     List<ViolationRate> violationRates(Instant since);
 
+    /** The share of requests that each limit on trial would have denied, the highest first. No other report has trials. */
+    List<ViolationRate> trialRates(Instant since);
+
     /** Requests of the audit trail, the newest first. */
     List<AuditEntry> entries(AuditQuery query);
 

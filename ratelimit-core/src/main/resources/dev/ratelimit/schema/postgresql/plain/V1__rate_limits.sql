@@ -301,13 +301,14 @@ CREATE TABLE IF NOT EXISTS ratelimit.rate_limit_locks (
 );
 INSERT INTO ratelimit.rate_limit_locks (name) VALUES ('sums'), ('retention') ON CONFLICT DO NOTHING;
 
--- Four questions, with times that people can read
+-- Four questions, with times that people can read. Limits on trial (api:candidate, api:shadow) deny nobody: no answer has them.
 
 CREATE OR REPLACE VIEW ratelimit.rate_limit_status AS
 SELECT user_id, resource, sum(total)::bigint AS requests, sum(throttled + blocked)::bigint AS denied,
     max(last_request_at) AS last_request_at, count(DISTINCT period_start) AS minutes
 FROM ratelimit.rate_limit_metrics
 WHERE granularity = 'minute' AND period_start > now() - interval '1 hour' AND resource <> '' AND user_id <> ''
+    AND resource NOT LIKE '%:candidate' AND resource NOT LIKE '%:shadow'
 GROUP BY user_id, resource
 ORDER BY requests DESC
 LIMIT 20;
@@ -334,6 +335,7 @@ SELECT resource, sum(throttled)::bigint AS violations,
         AS average_per_user
 FROM ratelimit.rate_limit_metrics
 WHERE granularity = 'minute' AND period_start > now() - interval '24 hours' AND resource <> '' AND throttled > 0
+    AND resource NOT LIKE '%:candidate' AND resource NOT LIKE '%:shadow'
 GROUP BY resource
 ORDER BY violations DESC;
 
@@ -344,6 +346,7 @@ SELECT resource, sum(total)::bigint AS total, sum(throttled)::bigint AS violatio
     round(100.0 * sum(throttled) / nullif(sum(total), 0), 2) AS violation_percent
 FROM ratelimit.rate_limit_metrics
 WHERE granularity = 'minute' AND period_start > now() - interval '1 hour' AND resource <> ''
+    AND resource NOT LIKE '%:candidate' AND resource NOT LIKE '%:shadow'
 GROUP BY resource
 ORDER BY violation_percent DESC;
 

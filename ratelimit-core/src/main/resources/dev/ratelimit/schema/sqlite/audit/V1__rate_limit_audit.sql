@@ -69,6 +69,7 @@ CREATE TABLE rate_limit_metrics (
 CREATE INDEX rate_limit_metrics_by_user ON rate_limit_metrics (user_id, period_start);
 
 -- Questions with times that people can read (UTC). Active penalties are in the file of the counts.
+-- Limits on trial (api:candidate, api:shadow) deny nobody: no answer has them.
 
 -- The 20 busiest subjects of the last hour, for each limit.
 CREATE VIEW rate_limit_status AS
@@ -77,7 +78,7 @@ SELECT user_id, resource, sum(total) AS requests, sum(throttled + blocked) AS de
     count(DISTINCT period_start) AS minutes
 FROM rate_limit_metrics
 WHERE granularity = 'minute' AND period_start > (julianday('now', '-1 hour') - 2440587.5) * 86400000000
-    AND resource <> '' AND user_id <> ''
+    AND resource <> '' AND user_id <> '' AND resource NOT GLOB '*:candidate' AND resource NOT GLOB '*:shadow'
 GROUP BY user_id, resource
 ORDER BY requests DESC
 LIMIT 20;
@@ -90,7 +91,7 @@ SELECT resource, sum(throttled) AS violations,
         AS average_per_user
 FROM rate_limit_metrics
 WHERE granularity = 'minute' AND period_start > (julianday('now', '-24 hours') - 2440587.5) * 86400000000
-    AND resource <> '' AND throttled > 0
+    AND resource <> '' AND throttled > 0 AND resource NOT GLOB '*:candidate' AND resource NOT GLOB '*:shadow'
 GROUP BY resource
 ORDER BY violations DESC;
 
@@ -100,6 +101,7 @@ SELECT resource, sum(total) AS total, sum(throttled) AS violations,
     round(100.0 * sum(throttled) / nullif(sum(total), 0), 2) AS violation_percent
 FROM rate_limit_metrics
 WHERE granularity = 'minute' AND period_start > (julianday('now', '-1 hour') - 2440587.5) * 86400000000 AND resource <> ''
+    AND resource NOT GLOB '*:candidate' AND resource NOT GLOB '*:shadow'
 GROUP BY resource
 ORDER BY violation_percent DESC;
 
