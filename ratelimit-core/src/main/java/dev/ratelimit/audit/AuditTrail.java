@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Collects the rows of the audit trail.
@@ -31,9 +30,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class AuditTrail implements DecisionListener {
 
-    private static final int MOST_ENDPOINT = 500;
+    static final int MOST_ENDPOINT = 500;
     private static final int MOST_METHOD = 10;
-    private static final int MOST_NAME = 200;
+    static final int MOST_NAME = 200;
 
     /** In one statement. */
     private static final int ROWS_AT_ONCE = 1_000;
@@ -98,7 +97,10 @@ final class AuditTrail implements DecisionListener {
         RequestRecord.Exchange exchange = request.exchange();
         return exchange == null
                 ? Sender.NOBODY
-                : new Sender(cut(exchange.user(), MOST_NAME), cut(exchange.apiKey(), MOST_NAME), exchange.address());
+                : new Sender(
+                        ColumnValues.text(exchange.user(), MOST_NAME),
+                        ColumnValues.text(exchange.apiKey(), MOST_NAME),
+                        ColumnValues.text(exchange.address(), MOST_NAME));
     }
 
     private static Exchange what(RequestRecord request) {
@@ -106,8 +108,9 @@ final class AuditTrail implements DecisionListener {
         return exchange == null
                 ? Exchange.NO_EXCHANGE
                 : new Exchange(
-                        cut(exchange.method(), MOST_METHOD),
-                        cut(exchange.endpoint() == null ? exchange.path() : exchange.endpoint(), MOST_ENDPOINT),
+                        ColumnValues.text(exchange.method(), MOST_METHOD),
+                        ColumnValues.text(
+                                exchange.endpoint() == null ? exchange.path() : exchange.endpoint(), MOST_ENDPOINT),
                         exchange.status());
     }
 
@@ -131,25 +134,25 @@ final class AuditTrail implements DecisionListener {
                 local);
     }
 
-    private static @Nullable String cut(@Nullable String text, int most) {
-        return text == null || text.length() <= most ? text : text.substring(0, most);
-    }
-
     /** Writes the waiting rows. If that fails, they are written the next time. Called by one thread at a time. */
     void write(AuditDatabase database) {
-        if (unwritten.isEmpty()) {
-            WaitingEntries taken = new WaitingEntries();
-            int rows = 0;
-            for (WaitingEntries part : stripes.drain()) {
-                rows += part.size();
-                taken.add(part);
-            }
-            unwritten.addAll(taken.entries(settings.origin()));
-            waiting.addAndGet(unwritten.size() - rows);
+        writeTaken(database);
+        WaitingEntries taken = new WaitingEntries();
+        int rows = 0;
+        for (WaitingEntries part : stripes.drain()) {
+            rows += part.size();
+            taken.add(part);
         }
+        unwritten.addAll(taken.entries(settings.origin()));
+        waiting.addAndGet(unwritten.size() - rows);
+        writeTaken(database);
+    }
+
+    private void writeTaken(AuditDatabase database) {
         while (!unwritten.isEmpty()) {
             List<AuditEntry> first = unwritten.subList(0, Math.min(ROWS_AT_ONCE, unwritten.size()));
-            database.add(List.copyOf(first));
+            AuditDatabase.writeAccepted(List.copyOf(first), database::add)
+                    .forEach(refused -> dropped.add(refused.requests()));
             waiting.addAndGet(-first.size());
             first.clear();
         }
@@ -160,7 +163,7 @@ final class AuditTrail implements DecisionListener {
         return waiting.get();
     }
 
-    /** The number of allowed requests that were not written, since too many rows were waiting. */
+    /** The number of requests that were not written: too many rows were waiting, or the database refused their row. */
     long dropped() {
         return dropped.sum();
     }

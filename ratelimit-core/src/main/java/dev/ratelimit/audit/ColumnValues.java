@@ -3,12 +3,53 @@ package dev.ratelimit.audit;
 import dev.ratelimit.audit.report.AuditEntry;
 import dev.ratelimit.audit.report.Reports;
 import dev.ratelimit.support.Micros;
+import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /** The values of rows, in the order in which both databases write them. Moments are whole microseconds. */
 final class ColumnValues {
 
+    private static final HexFormat HEX = HexFormat.of();
+
     private ColumnValues() {}
+
+    /**
+     * A text of a request, as a column can hold it: cut, and control characters and lone surrogates written as {@code \\u0000}.
+     * PostgreSQL refuses some of them, and with them all rows of the same statement.
+     */
+    static @Nullable String text(@Nullable String text, int most) {
+        if (text == null) {
+            return null;
+        }
+        int plain = 0;
+        while (plain < text.length() && text.charAt(plain) >= ' ' && text.charAt(plain) < '\u007f') {
+            plain++;
+        }
+        return cut(plain == text.length() ? text : escaped(text, most), most);
+    }
+
+    private static String escaped(String text, int most) {
+        StringBuilder escaped = new StringBuilder();
+        for (int i = 0; i < text.length() && escaped.length() < most; ) {
+            int point = text.codePointAt(i);
+            int type = Character.getType(point);
+            if (type == Character.CONTROL || type == Character.SURROGATE) {
+                escaped.append("\\u").append(HEX.toHexDigits((char) point));
+            } else {
+                escaped.appendCodePoint(point);
+            }
+            i += Character.charCount(point);
+        }
+        return escaped.toString();
+    }
+
+    /** Never between the halves of a character. */
+    private static String cut(String text, int most) {
+        if (text.length() <= most) {
+            return text;
+        }
+        return text.substring(0, Character.isHighSurrogate(text.charAt(most - 1)) ? most - 1 : most);
+    }
 
     static @Nullable Object[] of(AuditEntry entry) {
         AuditEntry.Cause cause = entry.cause();

@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The totals of this instance in one minute, in bounded memory. Subjects that were denied, and the busiest ones, get rows of
  * their own; the rest share a row. A subject that has once got a row keeps it until the minute is over: otherwise its requests
- * would be in two rows. Not safe for use by many threads.
+ * would be in two rows. If nobody is left in the shared row, that row is written again, with zeros. Not safe for use by many
+ * threads.
  */
 final class MinuteTotals {
 
@@ -75,11 +76,9 @@ final class MinuteTotals {
      * @param busiest how many subjects get a row though they were not denied
      */
     List<TotalsRow> changedRows(int busiest, String region, String instance) {
-        chooseSubjects(busiest);
-        Map<TotalsKey, Tally> rows = new HashMap<>();
-        tallies.forEach((key, tally) -> rows.computeIfAbsent(
-                        withRow.contains(key) ? key : key.ofOthers(), absent -> new Tally())
-                .add(tally));
+        Map<TotalsKey, Tally> rows = rows(busiest);
+        // Its last subject has got a row: what was written would count those requests a second time.
+        written.forEach((key, tally) -> rows.computeIfAbsent(key, absent -> Tally.ofNone(tally.lastMicros())));
         List<TotalsRow> changed = new ArrayList<>();
         rows.forEach((key, tally) -> {
             if (!Objects.equals(tally, written.get(key))) {
@@ -88,6 +87,22 @@ final class MinuteTotals {
             }
         });
         return changed;
+    }
+
+    private Map<TotalsKey, Tally> rows(int busiest) {
+        chooseSubjects(busiest);
+        Map<TotalsKey, Tally> rows = new HashMap<>();
+        tallies.forEach((key, tally) -> rows.computeIfAbsent(
+                        withRow.contains(key) ? key : key.ofOthers(), absent -> new Tally())
+                .add(tally));
+        return rows;
+    }
+
+    /** Forgets the subjects without a row, once the minute is over: it may wait for the database for long. */
+    void keepRowsOnly(int busiest) {
+        Map<TotalsKey, Tally> rows = rows(busiest);
+        tallies.clear();
+        tallies.putAll(rows);
     }
 
     /** Only whole requests have a latency. */

@@ -73,8 +73,8 @@ final class PostgresAuditDatabase extends AuditDatabase {
     /** Plain tables have no partitions. */
     private final PlainTables plain;
 
-    PostgresAuditDatabase(DataSource dataSource, String schema) {
-        super(dataSource, AuditSql.postgres(schema));
+    PostgresAuditDatabase(DataSource writes, DataSource reads, String schema) {
+        super(writes, reads, AuditSql.postgres(schema));
         this.schema = schema;
         this.plain = new PlainTables(schema);
         this.add = ADD.formatted(table(ENTRIES));

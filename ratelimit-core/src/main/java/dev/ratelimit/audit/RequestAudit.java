@@ -12,6 +12,8 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -30,6 +32,7 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
 
     private static final int WRITES_PER_TOTALS = 5;
     private static final Duration PREPARE_EVERY = Duration.ofHours(1);
+    private static final Duration PREPARE_AGAIN_AFTER = Duration.ofMinutes(1);
     private static final Duration SUM_EVERY = Duration.ofMinutes(5);
     private static final Duration LONGEST_CLOSE = Duration.ofSeconds(5);
 
@@ -91,21 +94,47 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
         }
     }
 
+    /** No step waits for the success of another one. The first failure is thrown in the end. */
     private synchronized void write(boolean withTotals) {
         Instant now = clock.instant();
+        List<Runnable> steps = new ArrayList<>();
+        steps.add(() -> prepareIfDue(now));
+        steps.add(() -> trail.write(database));
+        if (totals && withTotals) {
+            rollups.collect();
+            steps.add(() -> rollups.write(database));
+            steps.add(() -> sumIfDue(now));
+        }
+        RuntimeException first = null;
+        for (Runnable step : steps) {
+            try {
+                step.run();
+            } catch (RuntimeException e) {
+                first = first == null ? e : first;
+            }
+        }
+        if (first != null) {
+            throw first;
+        }
+    }
+
+    private void prepareIfDue(Instant now) {
         if (isDue(preparedAt, PREPARE_EVERY, now)) {
+            preparedAt = now.minus(PREPARE_EVERY).plus(PREPARE_AGAIN_AFTER);
             YearMonth month = YearMonth.from(now.atZone(ZoneOffset.UTC));
             database.prepare(month);
             database.prepare(month.plusMonths(1));
             preparedAt = now;
         }
-        trail.write(database);
-        if (totals && withTotals) {
-            rollups.write(database);
-            if (isDue(summedAt, SUM_EVERY, now)) {
-                sums.run(now);
-                summedAt = now;
+    }
+
+    private void sumIfDue(Instant now) {
+        long firstWritten = rollups.firstWritten();
+        if (isDue(summedAt, SUM_EVERY, now) || TotalsSums.isLate(firstWritten, now)) {
+            if (sums.run(now, firstWritten)) {
+                rollups.summed();
             }
+            summedAt = now;
         }
     }
 
@@ -130,7 +159,7 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
         return trail.waiting();
     }
 
-    /** The number of allowed requests that were not written to the audit trail, since too many rows were waiting. */
+    /** The number of requests that are missing in the audit trail: too many rows were waiting, or the database refused theirs. */
     public long dropped() {
         return trail.dropped();
     }
@@ -140,7 +169,7 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
         return trail.merged();
     }
 
-    /** The number of minutes whose totals are incomplete, since the database was unavailable for more than an hour. */
+    /** The number of minutes whose totals are incomplete: the database was unavailable for too long, or refused a row. */
     public long droppedMinutes() {
         return rollups.droppedMinutes();
     }

@@ -23,7 +23,8 @@ import java.util.concurrent.atomic.LongAdder;
  *   <li>Every few seconds the parts are collected into the totals of their minute, and these are written: each row replaces the
  *       one that this start of the instance has written before. So a write that is repeated changes nothing, and an instance
  *       that dies loses at most the requests since its last write.
- *   <li>A minute that is over and written is forgotten. While the database is unavailable, the last hour is kept.
+ *   <li>A minute that is over and written is forgotten. While the database is unavailable, the last 60 minutes with requests are
+ *       kept, none of them for longer than a day. The others are dropped and counted.
  * </ol>
  */
 final class Rollups implements DecisionListener {
@@ -31,6 +32,9 @@ final class Rollups implements DecisionListener {
     private static final long MINUTE_MICROS = TimeUnit.MINUTES.toMicros(1);
 
     private static final int MOST_UNWRITTEN_MINUTES = 60;
+
+    /** Minutes of that age are in the database for certain, and so hours can be summed up again: see {@link TotalsSums}. */
+    private static final long OLDEST_UNWRITTEN_MICROS = TimeUnit.DAYS.toMicros(1);
 
     private final AuditSettings settings;
     private final String instance;
@@ -43,6 +47,11 @@ final class Rollups implements DecisionListener {
 
     private final LongAdder droppedMinutes = new LongAdder();
     private long firstOpenMinute = Long.MIN_VALUE;
+    private long collectedAt = Long.MIN_VALUE;
+
+    /** The first minute that was written since the last sums. */
+    private long firstWritten = Long.MAX_VALUE;
+
     private long hitsSeen;
     private long missesSeen;
 
@@ -96,7 +105,8 @@ final class Rollups implements DecisionListener {
 
     private static void add(RequestRecord request, long now, MinuteTotals totals) {
         RequestRecord.Exchange exchange = request.exchange();
-        String endpoint = exchange == null || exchange.endpoint() == null ? "" : exchange.endpoint();
+        String pattern = exchange == null ? null : ColumnValues.text(exchange.endpoint(), AuditTrail.MOST_ENDPOINT);
+        String endpoint = pattern == null ? "" : pattern;
         for (int i = 0; i < request.asked().size(); i++) {
             RequestRecord.Asked asked = request.asked().get(i);
             add(asked.request(), asked.decision(), endpoint, now, totals);
@@ -146,26 +156,42 @@ final class Rollups implements DecisionListener {
         return false;
     }
 
-    /** Writes the totals so far. If that fails, they are kept for the next time. Called by one thread at a time. */
+    /** Writes what is collected. If that fails, it is kept for the next time. Called by one thread at a time. */
     void write(AuditDatabase database) {
-        long collected = collect();
         for (MinuteTotals totals : List.copyOf(minutes.values())) {
-            List<TotalsRow> rows = totals.changedRows(
-                    settings.busiestSubjects(), settings.origin().region(), instance);
+            List<TotalsRow> rows = changedRows(totals);
             if (!rows.isEmpty()) {
-                database.setTotals(rows);
+                boolean complete =
+                        AuditDatabase.writeAccepted(rows, database::setTotals).isEmpty();
                 totals.markWritten(rows);
+                firstWritten = Math.min(firstWritten, totals.minuteMicros());
+                if (!complete) {
+                    droppedMinutes.increment();
+                }
             }
             long end = totals.minuteMicros() + MINUTE_MICROS;
-            if (end <= collected) {
+            if (end <= collectedAt) {
                 minutes.remove(totals.minuteMicros());
                 firstOpenMinute = Math.max(firstOpenMinute, end);
             }
         }
     }
 
-    /** Collects what was counted until the returned moment, and perhaps a little more. */
-    private long collect() {
+    /** The start of the first minute that was written since {@link #summed}, in microseconds. */
+    long firstWritten() {
+        return firstWritten;
+    }
+
+    /** The written minutes are in hours and days. Minutes that are still open are written again. */
+    void summed() {
+        firstWritten = Long.MAX_VALUE;
+    }
+
+    /**
+     * Collects what was counted until now, and perhaps a little more, and drops the oldest minutes if they are too many. Needs no
+     * database, so memory is bounded without one. Called by one thread at a time.
+     */
+    void collect() {
         long now = now();
         for (List<MinuteTotals> part : stripes.drain()) {
             part.forEach(totals -> of(totals.minuteMicros()).add(totals));
@@ -177,13 +203,24 @@ final class Rollups implements DecisionListener {
             hitsSeen = hits;
             missesSeen = misses;
         }
-        while (minutes.size() > MOST_UNWRITTEN_MINUTES) {
-            long oldest = minutes.firstKey();
-            minutes.remove(oldest);
-            firstOpenMinute = Math.max(firstOpenMinute, oldest + MINUTE_MICROS);
+        long oldestKept = minute(now) - OLDEST_UNWRITTEN_MICROS;
+        while (minutes.size() > MOST_UNWRITTEN_MINUTES || (!minutes.isEmpty() && minutes.firstKey() < oldestKept)) {
+            drop(minutes.firstEntry().getValue());
+        }
+        minutes.headMap(minute(now)).values().forEach(over -> over.keepRowsOnly(settings.busiestSubjects()));
+        collectedAt = now;
+    }
+
+    private void drop(MinuteTotals oldest) {
+        minutes.remove(oldest.minuteMicros());
+        firstOpenMinute = Math.max(firstOpenMinute, oldest.minuteMicros() + MINUTE_MICROS);
+        if (!changedRows(oldest).isEmpty()) {
             droppedMinutes.increment();
         }
-        return now;
+    }
+
+    private List<TotalsRow> changedRows(MinuteTotals totals) {
+        return totals.changedRows(settings.busiestSubjects(), settings.origin().region(), instance);
     }
 
     /** A minute that is written for good is never begun again, whatever the clock does: that would replace its rows. */
@@ -191,7 +228,7 @@ final class Rollups implements DecisionListener {
         return minutes.computeIfAbsent(Math.max(minute, firstOpenMinute), MinuteTotals::new);
     }
 
-    /** The number of minutes that were never written for good, since the database was unavailable for too long. */
+    /** The number of minutes that were not written for good: the database was unavailable for too long, or refused rows. */
     long droppedMinutes() {
         return droppedMinutes.sum();
     }

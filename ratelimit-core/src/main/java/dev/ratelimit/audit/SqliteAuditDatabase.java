@@ -28,7 +28,7 @@ final class SqliteAuditDatabase extends AuditDatabase {
             """;
 
     SqliteAuditDatabase(DataSource dataSource) {
-        super(dataSource, AuditSql.sqlite());
+        super(dataSource, dataSource, AuditSql.sqlite());
     }
 
     @Override

@@ -56,7 +56,7 @@ final class StoredReports implements Reports {
                 " FROM " + totals() + " WHERE granularity = :granularity AND resource = :limit AND period_start >= "
                         + database.moment(":from") + " AND period_start < " + database.moment(":until");
         Map<Long, Latencies> latencies = new HashMap<>();
-        database.jdbc()
+        database.reads()
                 .query(
                         "SELECT " + database.micros("period_start") + " AS start_micros, latency" + where
                                 + " AND latency IS NOT NULL",
@@ -64,7 +64,7 @@ final class StoredReports implements Reports {
                         (RowCallbackHandler) row -> latencies
                                 .computeIfAbsent(row.getLong("start_micros"), absent -> Latencies.ofPeriod())
                                 .add(row.getBytes("latency")));
-        return database.jdbc()
+        return database.reads()
                 .query(
                         "SELECT " + database.micros("period_start") + " AS start_micros, " + COUNTS + where
                                 + " GROUP BY period_start ORDER BY period_start",
@@ -90,7 +90,7 @@ final class StoredReports implements Reports {
     }
 
     private List<SubjectTotals> subjects(Instant since, int most, String having, String order) {
-        return database.jdbc()
+        return database.reads()
                 .query(
                         "SELECT user_id, resource, " + COUNTS + ", max(" + database.micros("last_request_at")
                                 + ") AS last_micros, count(DISTINCT period_start) AS minutes FROM " + totals()
@@ -108,7 +108,7 @@ final class StoredReports implements Reports {
 
     @Override
     public List<Violations> violations(Instant since) {
-        return database.jdbc()
+        return database.reads()
                 .query(
                         "SELECT resource, sum(throttled) AS violations, sum(CASE WHEN user_id <> '' THEN throttled ELSE 0 END)"
                                 + " AS of_known, count(DISTINCT nullif(user_id, '')) AS subjects FROM " + totals()
@@ -136,7 +136,7 @@ final class StoredReports implements Reports {
     }
 
     private List<ViolationRate> rates(Instant since, String condition) {
-        List<ViolationRate> rates = new ArrayList<>(database.jdbc()
+        List<ViolationRate> rates = new ArrayList<>(database.reads()
                 .query(
                         "SELECT resource, sum(total) AS total, sum(throttled) AS violations FROM " + totals()
                                 + sinceAnd(condition) + " GROUP BY resource HAVING sum(total) > 0",
@@ -170,12 +170,12 @@ final class StoredReports implements Reports {
         values.put("since", Micros.of(query.since()));
         values.put("most", query.most());
         AuditDecision decision = query.decision();
-        require(conditions, values, "user_id", query.user());
+        require(conditions, values, "user_id", ColumnValues.text(query.user(), AuditTrail.MOST_NAME));
         require(conditions, values, "ip_address", query.address());
         require(conditions, values, "subject", query.subject());
         require(conditions, values, "resource", query.limit());
         require(conditions, values, "decision", decision == null ? null : decision.keyword());
-        return database.jdbc()
+        return database.reads()
                 .query(
                         "SELECT t.*, " + database.micros("logged_at") + " AS logged_micros FROM "
                                 + database.table(AuditDatabase.ENTRIES) + " t" + conditions

@@ -27,6 +27,11 @@ final class Tally {
         return tally;
     }
 
+    /** Counts nothing yet. */
+    static Tally ofNone(long lastMicros) {
+        return of(new Totals(0, 0, 0, 0, 0, 0), lastMicros);
+    }
+
     void add(AuditDecision decision, long atMicros) {
         switch (decision) {
             case ALLOWED -> allowed++;

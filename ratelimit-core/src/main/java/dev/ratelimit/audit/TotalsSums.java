@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class TotalsSums {
 
-    /** Longer than an instance keeps minutes that it could not write. */
+    /** Other instances sum up their minutes themselves if they write them later than that. */
     private static final Duration LATE_MINUTES = Duration.ofHours(2);
 
     /** If nothing ran for longer, the sums before are lost. */
@@ -36,25 +36,31 @@ final class TotalsSums {
     /**
      * Brings hours and days up to date, unless another instance does.
      *
+     * @param firstWritten the first minute that this instance has written since the last run, in microseconds. It may be older
+     *     than those that every run sums up
      * @return whether it did
      */
-    boolean run(Instant now) {
+    boolean run(Instant now, long firstWritten) {
         return database.runAlone("sums", () -> {
-            sum(Granularity.MINUTE, Granularity.HOUR, now);
-            sum(Granularity.HOUR, Granularity.DAY, now);
+            sum(Granularity.MINUTE, Granularity.HOUR, now, firstWritten);
+            sum(Granularity.HOUR, Granularity.DAY, now, firstWritten);
         });
     }
 
-    private void sum(Granularity parts, Granularity whole, Instant now) {
+    /** Whether other instances may not sum that minute up. */
+    static boolean isLate(long minuteMicros, Instant now) {
+        return minuteMicros < Micros.of(now.minus(LATE_MINUTES));
+    }
+
+    private void sum(Granularity parts, Granularity whole, Instant now, long firstWritten) {
         long nowMicros = Micros.of(now);
         Long last = start("max", whole);
         Long first = last == null ? start("min", parts) : last;
         if (first == null) {
             return;
         }
-        long from = startMicros(
-                whole,
-                Math.min(Micros.of(now.minus(LATE_MINUTES)), Math.max(first, Micros.of(now.minus(LONGEST_GAP)))));
+        long latest = Math.min(firstWritten, Micros.of(now.minus(LATE_MINUTES)));
+        long from = startMicros(whole, Math.min(latest, Math.max(first, Micros.of(now.minus(LONGEST_GAP)))));
         for (long start = from; start <= nowMicros; start += Micros.of(whole.length())) {
             List<TotalsRow> sums = sums(parts, whole, start);
             for (int i = 0; i < sums.size(); i += ROWS_AT_ONCE) {

@@ -32,11 +32,11 @@ abstract class AuditContract {
 
     private static final Origin ORIGIN = new Origin("server-1", "eu");
 
-    private final SettableClock clock = new SettableClock();
+    final SettableClock clock = new SettableClock();
     private final List<RequestAudit> opened = new ArrayList<>();
 
-    private AuditTestDatabase database;
-    private RequestAudit audit;
+    AuditTestDatabase database;
+    RequestAudit audit;
 
     abstract AuditTestDatabase create();
 
@@ -52,7 +52,11 @@ abstract class AuditContract {
     }
 
     private static AuditSettings settings(AuditMode mode, int capacity) {
-        return new AuditSettings(mode, true, 0.5, ORIGIN, capacity, 2, Duration.ofMinutes(1));
+        return settings(mode, capacity, 2);
+    }
+
+    private static AuditSettings settings(AuditMode mode, int capacity, int busiest) {
+        return new AuditSettings(mode, true, 0.5, ORIGIN, capacity, busiest, Duration.ofMinutes(1));
     }
 
     private RequestAudit instance(AuditSettings settings) {
@@ -126,6 +130,48 @@ abstract class AuditContract {
         assertThat(audit.reports().entries(AuditQuery.since(Instant.EPOCH, 10).ofUser("bob")))
                 .singleElement()
                 .satisfies(entry -> assertThat(entry.cause().rule()).isEqualTo("gate-rule"));
+    }
+
+    @Test
+    void exemptRequestsAreWrittenWhereAllAre() {
+        RequestAudit all = instance(settings(AuditMode.ALL, 10_000));
+        all.recorded(TestRequests.undecided(Outcome.EXEMPT, true, "boss", "192.0.2.2"));
+        all.recorded(TestRequests.undecided(Outcome.EXEMPT, true, "boss", "192.0.2.2"));
+        all.flush();
+
+        assertThat(entries())
+                .extracting(
+                        AuditEntry::decision,
+                        AuditEntry::requests,
+                        entry -> entry.who().user())
+                .containsExactly(tuple(AuditDecision.EXEMPT, 1L, "boss"), tuple(AuditDecision.EXEMPT, 1L, "boss"));
+        assertThat(entries().get(0).cause()).isEqualTo(new AuditEntry.Cause(null, null, null, null, 0, 0, null, false));
+    }
+
+    @Test
+    void namesAndPathsThatADatabaseRefusesAreWrittenEscaped() {
+        String nul = "nul\0of a token";
+        String surrogates = "lone \ud800 and \udc00, pair \ud83d\ude00";
+        String lines = "line\nline";
+        String longest = "\ud83d\ude00".repeat(5_000);
+        for (String name : List.of(nul, surrogates, lines, longest, "plain")) {
+            audit.recorded(TestRequests.of(name, "192.0.2.1", "api", Outcome.THROTTLED, 429, "/" + name));
+        }
+
+        assertThat(entries())
+                .extracting(entry -> entry.who().user(), entry -> entry.what().endpoint())
+                .containsExactlyInAnyOrder(
+                        tuple("nul\\u0000of a token", "/nul\\u0000of a token"),
+                        tuple(
+                                "lone \\ud800 and \\udc00, pair \ud83d\ude00",
+                                "/lone \\ud800 and \\udc00, pair \ud83d\ude00"),
+                        tuple("line\\u000aline", "/line\\u000aline"),
+                        tuple("\ud83d\ude00".repeat(100), "/" + "\ud83d\ude00".repeat(249)),
+                        tuple("plain", "/plain"));
+        assertThat(audit.reports().entries(AuditQuery.since(Instant.EPOCH, 10).ofUser(nul)))
+                .hasSize(1);
+        assertThat(total("api")).isEqualTo(5);
+        assertThat(audit.dropped() + audit.droppedMinutes()).isZero();
     }
 
     @Test
@@ -211,6 +257,87 @@ abstract class AuditContract {
 
         assertThat(entries()).extracting(entry -> entry.who().user()).containsExactlyInAnyOrder("alice", "bob");
         assertThat(total("")).isEqualTo(2);
+    }
+
+    @Test
+    void longOutageKeepsTheTotalsOfAnHourAndCountsTheRest() {
+        database.execute("ALTER TABLE %srate_limit_audit_logs RENAME TO hidden_logs");
+        database.execute("ALTER TABLE %srate_limit_metrics RENAME TO hidden_metrics");
+        for (int minute = 0; minute < 70; minute++) {
+            audit.recorded(TestRequests.throttled("alice", "api"));
+            assertThatThrownBy(audit::flush).isInstanceOf(DataAccessException.class);
+            clock.move(Duration.ofMinutes(1));
+        }
+        assertThat(audit.droppedMinutes()).as("during the outage").isEqualTo(10);
+        database.execute("ALTER TABLE %shidden_logs RENAME TO rate_limit_audit_logs");
+        database.execute("ALTER TABLE %shidden_metrics RENAME TO rate_limit_metrics");
+
+        audit.flush();
+
+        assertThat(total("api")).isEqualTo(60);
+        assertThat(audit.droppedMinutes()).isEqualTo(10);
+        assertThat(database.number("SELECT sum(requests) FROM %srate_limit_audit_logs"))
+                .isEqualTo(70);
+    }
+
+    @Test
+    void totalsAreWrittenThoughTheAuditTrailFails() {
+        audit.flush();
+        database.execute("ALTER TABLE %srate_limit_audit_logs RENAME TO hidden_logs");
+        audit.recorded(TestRequests.throttled("alice", "api"));
+
+        assertThatThrownBy(audit::flush).isInstanceOf(DataAccessException.class);
+
+        assertThat(total("api")).isEqualTo(1);
+    }
+
+    @Test
+    void minuteThatIsWrittenAfterHoursIsInItsHourAndDay() {
+        RequestAudit cutOff = instance(settings(AuditMode.DENIED, 10_000));
+        Instant start = clock.instant();
+        cutOff.recorded(TestRequests.allowed("bob", "api"));
+        for (int hour = 0; hour < 10; hour++) {
+            audit.recorded(TestRequests.allowed("alice", "api"));
+            audit.flush();
+            clock.move(Duration.ofHours(1));
+        }
+
+        cutOff.flush();
+
+        assertThat(audit.reports().timeline("api", Granularity.HOUR, start, clock.instant()))
+                .extracting(period -> period.totals().total())
+                .containsExactly(2L, 1L, 1L, 1L, 1L, 1L, 1L, 1L, 1L, 1L);
+        assertThat(audit.reports().timeline("api", Granularity.DAY, start.truncatedTo(ChronoUnit.DAYS), later(0)))
+                .extracting(period -> period.totals().total())
+                .containsExactly(11L);
+    }
+
+    /** Retention may have dropped the rest of its hour. */
+    @Test
+    void minuteThatIsADayOldIsDroppedAndCounted() {
+        audit.recorded(TestRequests.allowed("alice", "api"));
+        clock.move(Duration.ofHours(25));
+        audit.recorded(TestRequests.allowed("alice", "api"));
+        audit.flush();
+        clock.move(Duration.ofHours(25));
+        audit.flush();
+
+        assertThat(total("api")).isEqualTo(1);
+        assertThat(audit.droppedMinutes()).isEqualTo(1);
+    }
+
+    @Test
+    void requestsOfASubjectThatGetsItsOwnRowAreNotCountedTwice() {
+        RequestAudit none = instance(settings(AuditMode.DENIED, 10_000, 0));
+        none.recorded(TestRequests.allowed("alice", "api"));
+        none.flush();
+        none.recorded(TestRequests.of("alice", "192.0.2.1", "api", Outcome.THROTTLED, 429, "/api/{id}"));
+        none.flush();
+
+        assertThat(total("api")).isEqualTo(2);
+        assertThat(audit.reports().timeline("api", Granularity.HOUR, clock.instant(), later(1)))
+                .extracting(Period::totals)
+                .containsExactly(new Totals(2, 1, 1, 0, 0, 0));
     }
 
     private long total(String limit) {
