@@ -392,8 +392,10 @@ COMMENT ON COLUMN ratelimit.rate_limit_metrics.latency IS 'an HdrHistogram of mi
 
 -- These two run with the rights of their owner: a role that may not create tables needs no more than to execute them.
 
+-- A table is made and then attached, which lets others read and write the parent meanwhile: CREATE TABLE with
+-- PARTITION OF would wait for a long read, and all writes would wait behind it.
 CREATE FUNCTION ratelimit.rate_limit_make_partitions(month date) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '3s'
 AS $function$
 DECLARE
     first_day date := date_trunc('month', month)::date;
@@ -405,8 +407,11 @@ BEGIN
             SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
             WHERE n.nspname = 'ratelimit' AND c.relname = parent || to_char(first_day, '_YYYY_MM')) THEN
             EXECUTE format(
-                'CREATE TABLE ratelimit.%I PARTITION OF ratelimit.%I FOR VALUES FROM (%L) TO (%L)',
-                parent || to_char(first_day, '_YYYY_MM'), parent,
+                'CREATE TABLE ratelimit.%I (LIKE ratelimit.%I INCLUDING DEFAULTS INCLUDING CONSTRAINTS)',
+                parent || to_char(first_day, '_YYYY_MM'), parent);
+            EXECUTE format(
+                'ALTER TABLE ratelimit.%I ATTACH PARTITION ratelimit.%I FOR VALUES FROM (%L) TO (%L)',
+                parent, parent || to_char(first_day, '_YYYY_MM'),
                 first_day || ' 00:00:00+00', (first_day + interval '1 month')::date || ' 00:00:00+00');
         END IF;
     END LOOP;

@@ -2,14 +2,18 @@ package dev.ratelimit.audit.retention;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.Outcome;
+import dev.ratelimit.RequestRecord;
 import dev.ratelimit.audit.AuditDatabase;
 import dev.ratelimit.audit.AuditMode;
 import dev.ratelimit.audit.AuditSettings;
 import dev.ratelimit.audit.CacheUse;
 import dev.ratelimit.audit.RequestAudit;
 import dev.ratelimit.audit.report.AuditEntry;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class PostgresRetentionTest extends RetentionContract {
@@ -36,12 +40,16 @@ class PostgresRetentionTest extends RetentionContract {
                         database.table(table));
     }
 
+    private RequestAudit audit() {
+        AuditSettings settings = AuditSettings.of(AuditMode.DENIED, new AuditEntry.Origin("server-1", ""));
+        return new RequestAudit(
+                AuditDatabase.postgres(database.dataSource(), database.schema()), settings, clock, CacheUse.NONE);
+    }
+
     @Test
     void partitionsAreMadeAheadAndDroppedBehindAcrossTheEndOfAYear() {
         clock.set(Instant.parse("2025-11-30T23:59:59Z"));
-        AuditSettings settings = AuditSettings.of(AuditMode.DENIED, new AuditEntry.Origin("server-1", ""));
-        try (RequestAudit audit = new RequestAudit(
-                AuditDatabase.postgres(database.dataSource(), database.schema()), settings, clock, CacheUse.NONE)) {
+        try (RequestAudit audit = audit()) {
             audit.flush();
             assertThat(partitions("rate_limit_audit_logs"))
                     .containsExactly("rate_limit_audit_logs_2025_11", "rate_limit_audit_logs_2025_12");
@@ -77,6 +85,65 @@ class PostgresRetentionTest extends RetentionContract {
         assertThat(retention(null).run().dropped()).isEmpty();
 
         assertThat(partitions("rate_limit_audit_logs")).containsExactly("mine");
+    }
+
+    @Test
+    void auditTrailIsWrittenThoughANewMonthBeginsWhileAnotherIsArchived() {
+        database.addAudit(in(DECEMBER), "old");
+        AtomicInteger held = new AtomicInteger();
+        archive.hook(step -> {
+            if (step == MemoryArchive.Step.BEFORE_WRITE) {
+                held.incrementAndGet();
+                writeInANewMonth();
+            }
+        });
+
+        RetentionReport report = retention(archive).run();
+
+        assertThat(report.failures()).isEmpty();
+        assertThat(held).hasValue(1);
+        assertThat(database.users()).containsExactly("new");
+    }
+
+    /** As another instance does, which has not made this month ahead. */
+    private void writeInANewMonth() {
+        try (RequestAudit audit = audit()) {
+            audit.recorded(new RequestRecord(
+                    Outcome.BLOCKED,
+                    false,
+                    null,
+                    null,
+                    List.of(),
+                    new RequestRecord.Exchange("GET", "/", null, 403, "192.0.2.1", "new", null, null),
+                    clock.instant(),
+                    Duration.ZERO));
+            audit.flush();
+        }
+        assertThat(database.users()).containsExactly("old", "new");
+        assertThat(partitions("rate_limit_audit_logs")).contains("rate_limit_audit_logs_2026_05");
+    }
+
+    /** Partitions are attached: they have what the table has. */
+    @Test
+    void partitionsHaveTheColumnsChecksAndIndexesOfTheirTable() {
+        database.addTotals(in(DECEMBER), "minute");
+
+        assertThat(database.jdbc()
+                        .queryForList(
+                                "SELECT count(*) FROM pg_index i WHERE i.indrelid = ?::regclass",
+                                Long.class,
+                                database.table("rate_limit_metrics_minute_2025_12")))
+                .containsExactly(2L);
+        assertThat(database.jdbc()
+                        .queryForList(
+                                "SELECT count(*) FROM pg_attribute c JOIN pg_attribute p ON p.attname = c.attname"
+                                        + " WHERE c.attrelid = ?::regclass AND p.attrelid = ?::regclass AND c.attnum > 0"
+                                        + " AND (c.attnotnull, c.attcollation, c.atthasdef) = (p.attnotnull, p.attcollation,"
+                                        + " p.atthasdef)",
+                                Long.class,
+                                database.table("rate_limit_metrics_minute_2025_12"),
+                                database.table("rate_limit_metrics")))
+                .containsExactly(18L);
     }
 
     /** The lock and the drop are one transaction. */
