@@ -10,6 +10,8 @@ import java.time.InstantSource;
 import java.time.YearMonth;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -50,6 +52,9 @@ public final class ParquetArchive implements AuditArchive {
     private final String createdBy;
     private final Consumer<Step> progress;
 
+    /** The months whose manifest cannot be read: each is told once. */
+    private final Set<YearMonth> warned = ConcurrentHashMap.newKeySet();
+
     ParquetArchive(Path root, InstantSource clock, String createdBy, Consumer<Step> progress) {
         this.root = root;
         this.clock = clock;
@@ -71,6 +76,19 @@ public final class ParquetArchive implements AuditArchive {
         return new ParquetArchive(root, clock, createdBy, step -> {});
     }
 
+    /** Why no archive can be written, or {@code null}. Changes nothing, and an archive may still fail. */
+    @Nullable
+    String problemOfWriting() {
+        Path existing = root;
+        while (existing != null && !Files.exists(existing)) {
+            existing = existing.getParent();
+        }
+        if (existing == null || (Files.isDirectory(existing) && Files.isWritable(existing))) {
+            return null;
+        }
+        return Files.isDirectory(existing) ? "this user may not write to " + existing : existing + " is not a folder";
+    }
+
     @Override
     public List<Month> months() {
         try {
@@ -79,6 +97,12 @@ public final class ParquetArchive implements AuditArchive {
                 Manifest manifest = manifestOrNull(MonthFolder.of(root, month).manifest());
                 if (manifest != null && manifest.month().equals(month)) {
                     complete.add(new Month(month, manifest.rows(), files(MonthFolder.of(root, month))));
+                } else if (Files.exists(MonthFolder.of(root, month).manifest()) && warned.add(month)) {
+                    log.warn(
+                            "Keeping the archive of {} for good, since {} is not its manifest; restore that file, or delete the"
+                                    + " folder yourself when its time is over",
+                            month,
+                            MonthFolder.of(root, month).manifest());
                 }
             }
             return complete;

@@ -46,7 +46,21 @@ public final class RateLimitArchiveAutoConfiguration {
                 log.warn("Archiving nothing in {}, since this application keeps no audit trail in a database", archive);
             } else {
                 log.info("Archiving the audit trail in {}", archive);
+                warnIfItCannotBeWritten(archive);
             }
         };
+    }
+
+    /** Otherwise it would be noticed when a month ends. No reason not to start: months stay until they are archived. */
+    private static void warnIfItCannotBeWritten(AuditArchive archive) {
+        String problem = archive instanceof ParquetArchive parquet ? parquet.problemOfWriting() : null;
+        if (problem != null) {
+            log.warn(
+                    "Could not write archives to {} ({}): {}. Old months stay in the database until that works; let this user"
+                            + " write there, or name another folder",
+                    archive,
+                    ArchiveLocation.PROPERTY,
+                    problem);
+        }
     }
 }

@@ -6,6 +6,7 @@ import dev.ratelimit.audit.retention.AuditArchive;
 import dev.ratelimit.audit.retention.Retention;
 import dev.ratelimit.autoconfigure.RateLimitAuditAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -47,6 +48,19 @@ class ArchiveConfigurationTest {
             assertThat(context.getBean(Retention.class).plan().isEmpty()).isTrue();
             assertThat(output).contains("Archiving the audit trail in " + folder.resolve("archive"));
         });
+    }
+
+    @Test
+    void locationThatCannotBeWrittenIsNamedAtStartup(CapturedOutput output) throws IOException {
+        Path file = Files.writeString(folder.resolve("file"), "not a folder");
+        withModule()
+                .withPropertyValues("ratelimit.audit.archive.location=" + file.resolve("archive"))
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    assertThat(output)
+                            .contains("Could not write archives to " + file.resolve("archive")
+                                    + " (ratelimit.audit.archive.location): " + file + " is not a folder");
+                });
     }
 
     @Test

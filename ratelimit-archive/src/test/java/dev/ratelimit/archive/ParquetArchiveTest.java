@@ -32,13 +32,17 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** Archives of a real audit trail: what they hold, and what is left if a run ends early. */
+@ExtendWith(OutputCaptureExtension.class)
 class ParquetArchiveTest {
 
     private static final YearMonth MONTH = YearMonth.of(2025, 12);
@@ -265,6 +269,20 @@ class ParquetArchiveTest {
         assertThatThrownBy(() -> archive().read(MONTH))
                 .isInstanceOf(ArchiveException.class)
                 .hasMessageContaining(manifest() + " is not a manifest ('rows' is missing)");
+    }
+
+    @Test
+    void brokenManifestIsNamedOnceSinceItsArchiveNeverEnds(CapturedOutput output) throws IOException {
+        ParquetArchive archive = archive();
+        archive.write(MONTH, of(rows(1)));
+        Files.writeString(manifest(), "{\"month\": \"2025-12\"}");
+
+        assertThat(archive.months()).isEmpty();
+        assertThat(archive.months()).isEmpty();
+
+        assertThat(output.getAll().lines())
+                .filteredOn(line -> line.contains("Keeping the archive of 2025-12 for good, since " + manifest()))
+                .hasSize(1);
     }
 
     @Test

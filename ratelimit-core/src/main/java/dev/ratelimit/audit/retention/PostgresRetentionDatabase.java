@@ -3,6 +3,8 @@ package dev.ratelimit.audit.retention;
 import dev.ratelimit.audit.AuditSql;
 import dev.ratelimit.audit.PlainLock;
 import dev.ratelimit.store.postgresql.PlainTables;
+import dev.ratelimit.support.Micros;
+import java.time.Instant;
 import java.time.YearMonth;
 import java.util.HashMap;
 import java.util.List;
@@ -78,6 +80,13 @@ final class PostgresRetentionDatabase extends RetentionDatabase {
 
     private @Nullable String partitioned(RetainedRows rows) {
         return isPlain() ? null : rows.partitioned();
+    }
+
+    @Override
+    @Nullable
+    Instant clock() {
+        Long micros = jdbc().getJdbcTemplate().queryForObject("SELECT " + micros("clock_timestamp()"), Long.class);
+        return micros == null ? null : Micros.toInstant(micros);
     }
 
     @Override

@@ -30,6 +30,9 @@ public final class Retention implements AutoCloseable {
     /** Totals that were not summed up before the last stop are summed up first. */
     private static final Duration BEFORE_THE_FIRST_RUN = Duration.ofMinutes(5);
 
+    /** More is a mistake. */
+    private static final Duration MOST_AHEAD = Duration.ofHours(1);
+
     private static final Duration LONGEST_CLOSE = Duration.ofSeconds(5);
 
     private final RetentionDatabase database;
@@ -96,7 +99,7 @@ public final class Retention implements AutoCloseable {
 
     /** A dry run: finds out and logs what {@link #run} would do now. Changes nothing. */
     public RetentionPlan plan() {
-        Instant now = clock.instant();
+        Instant now = now();
         List<Drop> drops = new ArrayList<>();
         for (RetainedRows rows : RetainedRows.values()) {
             for (YearMonth month : monthsToDrop(rows, now)) {
@@ -110,6 +113,22 @@ public final class Retention implements AutoCloseable {
             log.info("Dry run: nothing to drop");
         }
         return plan;
+    }
+
+    /** The earlier of both clocks: one that is years ahead must not drop everything. */
+    private Instant now() {
+        Instant ours = clock.instant();
+        Instant ofDatabase = database.clock();
+        if (ofDatabase == null || !ofDatabase.isBefore(ours)) {
+            return ours;
+        }
+        if (ofDatabase.isBefore(ours.minus(MOST_AHEAD))) {
+            log.warn(
+                    "The clock of this machine is at {}, but that of the database at {}; retention follows the database",
+                    ours,
+                    ofDatabase);
+        }
+        return ofDatabase;
     }
 
     private List<YearMonth> monthsToDrop(RetainedRows rows, Instant now) {
@@ -137,7 +156,7 @@ public final class Retention implements AutoCloseable {
      * @throws org.springframework.dao.DataAccessException if the database is unavailable
      */
     public RetentionReport run() {
-        Instant now = clock.instant();
+        Instant now = now();
         Run run = new Run(now);
         boolean alone = true;
         for (RetainedRows rows : RetainedRows.values()) {
@@ -145,7 +164,7 @@ public final class Retention implements AutoCloseable {
                 alone = alone && run.drop(rows, month);
             }
         }
-        for (AuditArchive.Month archived : archivesToDelete(now)) {
+        for (AuditArchive.Month archived : run.archivesToDeleteOrNone()) {
             alone = alone && run.delete(archived);
         }
         RetentionReport report = new RetentionReport(
@@ -198,6 +217,21 @@ public final class Retention implements AutoCloseable {
             });
         }
 
+        /** A folder that cannot be read must not hide what was dropped before. */
+        private List<AuditArchive.Month> archivesToDeleteOrNone() {
+            try {
+                return archivesToDelete(now);
+            } catch (RuntimeException e) {
+                failed("old archives", e);
+                return List.of();
+            }
+        }
+
+        private void failed(String what, RuntimeException e) {
+            log.warn("Could not drop {}; trying again at the next run: {}", what, LogText.of(e.getMessage()), e);
+            failures.add("Could not drop " + what + ": " + e.getMessage());
+        }
+
         private void deleteNow(YearMonth month) {
             if (archive != null) {
                 archive.delete(month);
@@ -212,8 +246,7 @@ public final class Retention implements AutoCloseable {
                 }
                 return alone;
             } catch (RuntimeException e) {
-                log.warn("Could not drop {}; trying again at the next run: {}", what, LogText.of(e.getMessage()), e);
-                failures.add("Could not drop " + what + ": " + e.getMessage());
+                failed(what, e);
                 return true;
             }
         }

@@ -6,6 +6,7 @@ import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.support.Micros;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
@@ -71,6 +72,12 @@ public abstract sealed class RetentionDatabase permits PostgresRetentionDatabase
      * @return whether it ran
      */
     abstract boolean runAlone(Runnable work);
+
+    /** The clock of the database; {@code null} if it has none of its own. */
+    @Nullable
+    Instant clock() {
+        return null;
+    }
 
     /** The functions that make and drop months, and that the user of the connections may not call. */
     List<String> forbiddenFunctions() {

@@ -12,7 +12,7 @@ import java.time.ZoneOffset;
  *
  * @param audit of the audit trail
  * @param minutes of totals per minute
- * @param hours of totals per hour
+ * @param hours of totals per hour; not less than those per minute
  * @param days of totals per day
  * @param archives how long archives of the audit trail are kept
  */
@@ -37,6 +37,13 @@ public record RetentionSettings(Duration audit, Duration minutes, Duration hours
         require("keep", audit, SHORTEST, "90d");
         require("keep-minutes", minutes, SHORTEST, "31d");
         require("keep-hours", hours, SHORTEST_HOURS, "400d");
+        if (hours.compareTo(minutes) < 0) {
+            throw new InvalidSettingException(
+                    "keep-hours",
+                    Durations.text(hours),
+                    "write at least the time of keep-minutes (" + Durations.text(minutes)
+                            + "): hours are summed up from minutes");
+        }
         require("keep-days", days, SHORTEST, "2557d");
         require("archive.keep", archives, SHORTEST, "2557d");
         if (archives.compareTo(audit) <= 0) {

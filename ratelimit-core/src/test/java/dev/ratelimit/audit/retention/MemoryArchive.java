@@ -26,9 +26,14 @@ final class MemoryArchive implements AuditArchive {
     private final Map<YearMonth, List<AuditRow>> archives = new TreeMap<>();
     private Hook hook = step -> {};
     private int writes;
+    private boolean unlisted;
 
     void hook(Hook next) {
         hook = next;
+    }
+
+    void failToList() {
+        unlisted = true;
     }
 
     void put(YearMonth month, List<AuditRow> rows) {
@@ -45,6 +50,9 @@ final class MemoryArchive implements AuditArchive {
 
     @Override
     public List<Month> months() {
+        if (unlisted) {
+            throw new ArchiveException("could not list the archives");
+        }
         return archives.entrySet().stream()
                 .map(archive -> new Month(
                         archive.getKey(),

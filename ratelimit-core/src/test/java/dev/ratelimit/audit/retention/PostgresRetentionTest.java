@@ -146,6 +146,18 @@ class PostgresRetentionTest extends RetentionContract {
                 .containsExactly(18L);
     }
 
+    @Test
+    void clockThatIsYearsAheadDropsNothing() {
+        Instant real = Instant.now();
+        database.addAudit(real, "recent");
+        clock.set(real.plus(Duration.ofDays(3_650)));
+
+        assertThat(retention(null).plan().drops()).isEmpty();
+        assertThat(retention(null).run().dropped()).isEmpty();
+
+        assertThat(database.users()).containsExactly("recent");
+    }
+
     /** The lock and the drop are one transaction. */
     @Test
     void instanceThatLosesItsLockDropsNothing() {

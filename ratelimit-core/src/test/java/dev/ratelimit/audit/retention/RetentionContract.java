@@ -99,11 +99,12 @@ abstract class RetentionContract {
 
     @Test
     void totalsAreKeptForTheirOwnTime() {
+        YearMonth month = YearMonth.of(2018, 12);
         for (String granularity : List.of("minute", "hour", "day")) {
-            database.addTotals(firstMomentOf(DECEMBER), granularity);
+            database.addTotals(firstMomentOf(month), granularity);
         }
         Retention retention = retention(null);
-        Instant end = firstMomentOf(JANUARY);
+        Instant end = firstMomentOf(month.plusMonths(1));
 
         clock.set(end.plus(Duration.ofDays(31)).minusNanos(1_000));
         retention.run();
@@ -313,6 +314,17 @@ abstract class RetentionContract {
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    @Test
+    void folderOfArchivesThatCannotBeReadHidesNothingThatWasDropped() {
+        database.addAudit(in(DECEMBER), "old");
+        archive.failToList();
+
+        RetentionReport report = retention(archive).run();
+
+        assertThat(auditDrops(report)).hasSize(1);
+        assertThat(report.failures()).containsExactly("Could not drop old archives: could not list the archives");
     }
 
     @Test

@@ -28,6 +28,15 @@ class RetentionSettingsTest {
     }
 
     @Test
+    void hoursMustOutliveTheirMinutes() {
+        assertThatThrownBy(() -> days(90, 31, 30, 2557, 2557))
+                .isInstanceOf(InvalidSettingException.class)
+                .hasMessageContaining("keep-hours")
+                .hasMessageContaining("30d")
+                .hasMessageContaining("write at least the time of keep-minutes (31d)");
+    }
+
+    @Test
     void archivesMustOutliveRows() {
         assertThatThrownBy(() -> days(90, 31, 400, 2557, 90))
                 .isInstanceOf(InvalidSettingException.class)
