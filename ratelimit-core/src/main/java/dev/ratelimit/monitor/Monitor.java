@@ -47,20 +47,24 @@ public final class Monitor implements DecisionListener, AutoCloseable {
 
     private final boolean logsDenials;
     private final LongSupplier auditDropped;
+    private final LongSupplier totalsDropped;
     private final LongSupplier nanoTime;
     private final ActivePenalties penalties;
     private final Map<String, LimitTraffic> limits = new ConcurrentHashMap<>();
     private final MinuteCounts decisions = new MinuteCounts();
     private final MinuteCounts failures = new MinuteCounts();
     private final MinuteCounts dropped = new MinuteCounts();
+    private final MinuteCounts droppedTotals = new MinuteCounts();
     private final List<Runnable> afterTick = new CopyOnWriteArrayList<>();
     private long droppedBefore;
+    private long droppedTotalsBefore;
     private long loggedAt;
     private @Nullable ScheduledThreadPoolExecutor timer;
 
     private Monitor(Builder settings) {
         this.logsDenials = settings.logsDenials;
         this.auditDropped = settings.auditDropped;
+        this.totalsDropped = settings.totalsDropped;
         this.nanoTime = settings.nanoTime;
         this.penalties = new ActivePenalties(settings.penalties, settings.penaltiesInterval.toNanos());
         this.loggedAt = nanoTime.getAsLong();
@@ -76,6 +80,7 @@ public final class Monitor implements DecisionListener, AutoCloseable {
         private Supplier<Map<String, Long>> penalties = Map::of;
         private Duration penaltiesInterval = Duration.ofSeconds(30);
         private LongSupplier auditDropped = () -> 0;
+        private LongSupplier totalsDropped = () -> 0;
         private boolean logsDenials = true;
         private LongSupplier nanoTime = System::nanoTime;
 
@@ -96,6 +101,12 @@ public final class Monitor implements DecisionListener, AutoCloseable {
         /** The number of entries that the audit trail has lost, or merged for lack of room, since the start. */
         public Builder auditDropped(LongSupplier sinceStart) {
             this.auditDropped = sinceStart;
+            return this;
+        }
+
+        /** The number of minutes whose totals are missing or incomplete, since the start. */
+        public Builder totalsDropped(LongSupplier sinceStart) {
+            this.totalsDropped = sinceStart;
             return this;
         }
 
@@ -142,6 +153,9 @@ public final class Monitor implements DecisionListener, AutoCloseable {
         long lost = auditDropped.getAsLong();
         dropped.add(Math.max(0, lost - droppedBefore), now);
         droppedBefore = lost;
+        long lostMinutes = totalsDropped.getAsLong();
+        droppedTotals.add(Math.max(0, lostMinutes - droppedTotalsBefore), now);
+        droppedTotalsBefore = lostMinutes;
         penalties.readIfDue(now);
         if (now - loggedAt >= MINUTE_NANOS) {
             loggedAt = now;
@@ -225,6 +239,10 @@ public final class Monitor implements DecisionListener, AutoCloseable {
 
     MinuteCounts dropped() {
         return dropped;
+    }
+
+    MinuteCounts droppedTotals() {
+        return droppedTotals;
     }
 
     ActivePenalties penalties() {

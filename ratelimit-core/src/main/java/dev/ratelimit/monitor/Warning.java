@@ -18,7 +18,7 @@ public record Warning(
         STORE_FAILING,
         /** Requests wait for the store faster than it decides them. */
         QUEUE_FILLING,
-        /** The audit trail loses entries, or merges them for lack of room. */
+        /** The audit trail loses entries or merges them for lack of room, or totals of minutes are lost. */
         AUDIT_DROPPING,
         /** A large part of the requests of a rule is denied, to many subjects: the limit may be too tight. */
         USERS_HURT,

@@ -2,6 +2,7 @@ package dev.ratelimit.monitor;
 
 import dev.ratelimit.engine.EngineStatus;
 import dev.ratelimit.monitor.Warning.Kind;
+import dev.ratelimit.setting.Durations;
 import dev.ratelimit.support.LogText;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -100,6 +101,13 @@ public final class Warnings {
             found.add(general(
                     Kind.AUDIT_DROPPING,
                     "The audit trail lost or merged " + lost + " entries in the last " + RECENT + " minutes."));
+        }
+        long minutes = monitor.droppedTotals().last(RECENT, now);
+        if (minutes > 0) {
+            found.add(general(
+                    Kind.AUDIT_DROPPING,
+                    "The totals of " + Durations.count(minutes, "minute") + " were lost in the last " + RECENT
+                            + " minutes."));
         }
     }
 

@@ -2,6 +2,7 @@ package dev.ratelimit.monitor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitRequest;
@@ -28,8 +29,10 @@ class WarningsTest {
     private static final Queue EMPTY = new Queue(0, 10_000, 0, 2);
 
     private final AtomicLong dropped = new AtomicLong();
+    private final AtomicLong droppedMinutes = new AtomicLong();
     private final AtomicLong penalties = new AtomicLong();
     private final WatchedLimiter watched = new WatchedLimiter(builder -> builder.auditDropped(dropped::get)
+            .totalsDropped(droppedMinutes::get)
             .penalties(() -> Map.of("login", penalties.get()), Duration.ofSeconds(30))
             .logsDenials(false));
     private EngineStatus status = status(AVAILABLE, EMPTY);
@@ -115,6 +118,21 @@ class WarningsTest {
         assertThat(warnings.current())
                 .extracting(Warning::sentence)
                 .containsExactly("The audit trail lost or merged 12 entries in the last 5 minutes.");
+
+        watched.move(Duration.ofMinutes(6));
+        watched.tick();
+        assertThat(kinds()).isEmpty();
+    }
+
+    @Test
+    void lostTotalsAreAWarningForFiveMinutes() {
+        watched.tick();
+        droppedMinutes.set(1);
+        watched.tick();
+        watched.tick();
+        assertThat(warnings.current())
+                .extracting(Warning::kind, Warning::sentence)
+                .containsExactly(tuple(Kind.AUDIT_DROPPING, "The totals of 1 minute were lost in the last 5 minutes."));
 
         watched.move(Duration.ofMinutes(6));
         watched.tick();

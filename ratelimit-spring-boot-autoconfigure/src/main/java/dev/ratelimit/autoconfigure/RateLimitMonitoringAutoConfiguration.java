@@ -40,6 +40,10 @@ public final class RateLimitMonitoringAutoConfiguration {
                     RequestAudit audit = audits.getIfAvailable();
                     return audit == null ? 0 : audit.dropped() + audit.merged();
                 })
+                .totalsDropped(() -> {
+                    RequestAudit audit = audits.getIfAvailable();
+                    return audit == null ? 0 : audit.droppedMinutes();
+                })
                 .logsDenials(settings.logDenials())
                 .build();
     }
