@@ -7,6 +7,7 @@ import dev.ratelimit.connection.LimiterConnections;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import java.nio.file.Path;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,19 +16,22 @@ import org.jspecify.annotations.Nullable;
  */
 public final class AuditConnections implements AutoCloseable {
 
-    /** One to write, one to read, and one to drop old months. */
-    private static final int MOST = 3;
+    /** Nobody else uses it: the audit trail is written however slow reports are. */
+    private static final int MOST_WRITING = 1;
+
+    /** One to read, and one to drop old months. */
+    private static final int MOST_READING = 2;
 
     private final AuditDatabase database;
     private final RetentionDatabase retention;
     private final @Nullable SqliteFile file;
-    private final @Nullable LaterConnections connections;
+    private final List<LaterConnections> connections;
 
     private AuditConnections(
             AuditDatabase database,
             RetentionDatabase retention,
             @Nullable SqliteFile file,
-            @Nullable LaterConnections connections) {
+            List<LaterConnections> connections) {
         this.database = database;
         this.retention = retention;
         this.file = file;
@@ -51,19 +55,25 @@ public final class AuditConnections implements AutoCloseable {
             } else {
                 Schema.requireAudit(file);
             }
-            return new AuditConnections(AuditDatabase.sqlite(file), RetentionDatabase.sqlite(file), file, null);
+            return new AuditConnections(AuditDatabase.sqlite(file), RetentionDatabase.sqlite(file), file, List.of());
         }
         if (beside instanceof PostgresDatabase postgres) {
-            LaterConnections later = new LaterConnections(() -> open(postgres, migrated));
+            LaterConnections writing =
+                    new LaterConnections(() -> open(postgres, migrated, "ratelimit-audit", MOST_WRITING));
+            LaterConnections reading =
+                    new LaterConnections(() -> open(postgres, migrated, "ratelimit-reports", MOST_READING));
             String schema = postgres.settings().schema();
             return new AuditConnections(
-                    AuditDatabase.postgres(later, schema), RetentionDatabase.postgres(later, schema), null, later);
+                    AuditDatabase.postgres(writing, reading, schema),
+                    RetentionDatabase.postgres(reading, schema),
+                    null,
+                    List.of(writing, reading));
         }
         throw new IllegalStateException("the audit trail is not kept in " + beside);
     }
 
-    private static LimiterConnections open(PostgresDatabase postgres, boolean migrated) {
-        LimiterConnections connections = postgres.openForOperators("ratelimit-audit", 0, MOST);
+    private static LimiterConnections open(PostgresDatabase postgres, boolean migrated, String pool, int most) {
+        LimiterConnections connections = postgres.openForOperators(pool, 0, most);
         try {
             if (!migrated) {
                 postgres.migrate(connections);
@@ -98,8 +108,6 @@ public final class AuditConnections implements AutoCloseable {
 
     @Override
     public void close() {
-        if (connections != null) {
-            connections.close();
-        }
+        connections.forEach(LaterConnections::close);
     }
 }

@@ -14,11 +14,15 @@ import dev.ratelimit.operate.Operations;
 import dev.ratelimit.testing.postgres.StoppablePostgres;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,6 +31,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -169,6 +174,57 @@ class AuditTest {
                             .extracting(AuditEntry::decision)
                             .contains(AuditDecision.FAILED_CLOSED));
         }
+    }
+
+    @Test
+    void slowReportsDoNotKeepTheAuditTrailWaiting() throws Exception {
+        String schema = TestPostgres.instance().freshSchema();
+        ExecutorService readers = Executors.newFixedThreadPool(6);
+        try (RunningApplication application = start(
+                        "ratelimit.store.postgresql.url="
+                                + TestPostgres.instance().jdbcUrl(),
+                        "ratelimit.store.postgresql.schema=" + schema,
+                        "ratelimit.audit.totals=false",
+                        "ratelimit.audit.interval=1m");
+                Connection locking = TestPostgres.instance().dataSource().getConnection();
+                Statement lock = locking.createStatement()) {
+            RequestAudit audit = application.bean(RequestAudit.class);
+            Reports reports = application.bean(Reports.class);
+            // A busy machine may take long to open the first connection.
+            Awaitility.await().atMost(Duration.ofMinutes(1)).ignoreExceptions().until(() -> isWritten(audit));
+            locking.setAutoCommit(false);
+            lock.execute("LOCK TABLE " + schema + ".rate_limit_metrics");
+            for (int i = 0; i < 6; i++) {
+                readers.execute(() -> reports.busiest(Instant.EPOCH, 1));
+            }
+            Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> waitingFor(schema) >= 2);
+            application.get("/a/1");
+            application.get("/a/1");
+            // The record of a request is complete a moment after its response.
+            Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> audit.waiting() == 1);
+
+            // Reports give up after 30 seconds.
+            Awaitility.await().atMost(Duration.ofSeconds(20)).ignoreExceptions().until(() -> isWritten(audit));
+
+            locking.rollback();
+            locking.setAutoCommit(true);
+        } finally {
+            readers.shutdownNow();
+        }
+    }
+
+    private static boolean isWritten(RequestAudit audit) {
+        audit.flush();
+        return audit.waiting() == 0;
+    }
+
+    private static long waitingFor(String schema) {
+        Long waiting = new JdbcTemplate(TestPostgres.instance().dataSource())
+                .queryForObject(
+                        "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = ?::regclass",
+                        Long.class,
+                        schema + ".rate_limit_metrics");
+        return waiting == null ? 0 : waiting;
     }
 
     @ParameterizedTest
