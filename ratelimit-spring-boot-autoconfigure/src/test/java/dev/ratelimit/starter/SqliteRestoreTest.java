@@ -14,6 +14,10 @@ import dev.ratelimit.admin.PenaltyAdmin.Penalty;
 import dev.ratelimit.admin.QuotaAdmin.UserQuota;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
+import dev.ratelimit.audit.RequestAudit;
+import dev.ratelimit.audit.report.AuditQuery;
+import dev.ratelimit.audit.report.Reports;
+import dev.ratelimit.autoconfigure.RateLimitAuditAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitPolicyAutoConfiguration;
 import dev.ratelimit.caller.ApiKeys;
@@ -24,6 +28,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.awaitility.Awaitility;
@@ -45,8 +50,18 @@ class SqliteRestoreTest {
     private Path folder;
 
     private ConfigurableApplicationContext start() {
-        SpringApplication application =
-                new SpringApplication(RateLimitAutoConfiguration.class, RateLimitPolicyAutoConfiguration.class);
+        return start(RateLimitAutoConfiguration.class, RateLimitPolicyAutoConfiguration.class);
+    }
+
+    private ConfigurableApplicationContext startWithAudit() {
+        return start(
+                RateLimitAutoConfiguration.class,
+                RateLimitPolicyAutoConfiguration.class,
+                RateLimitAuditAutoConfiguration.class);
+    }
+
+    private ConfigurableApplicationContext start(Class<?>... configurations) {
+        SpringApplication application = new SpringApplication(configurations);
         application.setWebApplicationType(WebApplicationType.NONE);
         return application.run(
                 "--spring.main.banner-mode=off",
@@ -67,9 +82,17 @@ class SqliteRestoreTest {
         return folder.resolve("limits.db" + suffix);
     }
 
+    private Path auditFile() {
+        return folder.resolve("limits-audit.db");
+    }
+
     private void lose() throws IOException {
+        lose(file(""));
+    }
+
+    private static void lose(Path file) throws IOException {
         for (String suffix : List.of("", "-wal", "-shm")) {
-            Files.deleteIfExists(file(suffix));
+            Files.deleteIfExists(file.resolveSibling(file.getFileName() + suffix));
         }
     }
 
@@ -165,6 +188,47 @@ class SqliteRestoreTest {
 
         try (ConfigurableApplicationContext context = start()) {
             assertAsInTheBackup(context, rehearsal);
+        }
+    }
+
+    /** The subjects of the audit trail. */
+    private static List<String> audited(ConfigurableApplicationContext context) {
+        context.getBean(RequestAudit.class).flush();
+        return context.getBean(Reports.class).entries(AuditQuery.since(Instant.EPOCH, 100)).stream()
+                .map(entry -> entry.cause().subject())
+                .distinct()
+                .toList();
+    }
+
+    @Test
+    void auditTrailIsRestoredFromItsOwnBackup() throws IOException {
+        Backup backup;
+        try (ConfigurableApplicationContext context = startWithAudit()) {
+            decide(context, "bob", "strict");
+            decide(context, "bob", "strict");
+            assertThat(audited(context)).containsExactly("user:bob");
+
+            List<Backup> backups = context.getBean(Backups.class).create();
+
+            assertThat(backups).extracting(Backup::of).containsExactly("limits", "limits-audit");
+            backup = backups.get(1);
+            decide(context, "dave", "strict");
+            decide(context, "dave", "strict");
+            assertThat(audited(context)).containsExactlyInAnyOrder("user:bob", "user:dave");
+        }
+        lose(auditFile());
+        try (ConfigurableApplicationContext context = startWithAudit()) {
+            assertThat(audited(context)).as("without a restore").isEmpty();
+        }
+        lose(auditFile());
+        Files.copy(folder.resolve("backups").resolve(backup.name()), auditFile());
+
+        try (ConfigurableApplicationContext context = startWithAudit()) {
+            assertThat(audited(context)).containsExactly("user:bob");
+            assertThat(decide(context, "dave", "strict"))
+                    .as("the counts are in the other file, which was not lost")
+                    .isEqualTo(Outcome.BLOCKED);
+            assertThat(audited(context)).containsExactlyInAnyOrder("user:bob", "user:dave");
         }
     }
 
