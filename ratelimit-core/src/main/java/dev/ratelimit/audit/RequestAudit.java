@@ -89,7 +89,10 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
             write(++writes % WRITES_PER_TOTALS == 0);
         } catch (RuntimeException | Error e) {
             if (failures.mayTell("write")) {
-                log.warn("Could not write the audit trail; trying again: {}", LogText.of(e.getMessage()), e);
+                log.warn(
+                        "Could not write the audit trail; trying again: {}",
+                        LogText.of(e.getMessage()),
+                        LogText.trace(e));
             }
         }
     }

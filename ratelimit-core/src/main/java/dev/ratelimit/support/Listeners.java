@@ -29,7 +29,7 @@ public final class Listeners<L> {
                         "Ignoring the failure of listener {}: {}",
                         all.get(i).getClass().getName(),
                         LogText.of(e.getMessage()),
-                        e);
+                        LogText.trace(e));
             }
         }
     }

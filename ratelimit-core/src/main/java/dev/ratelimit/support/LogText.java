@@ -1,5 +1,6 @@
 package dev.ratelimit.support;
 
+import java.util.Arrays;
 import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +16,9 @@ public final class LogText {
     /** The longest text; a longer one is cut and ends in an ellipsis. */
     public static final int MOST_CHARACTERS = 500;
 
+    /** More causes than any exception has, unless they go round in a circle. */
+    private static final int DEEPEST = 20;
+
     private static final HexFormat HEX = HexFormat.of();
 
     private LogText() {}
@@ -28,6 +32,45 @@ public final class LogText {
             plain++;
         }
         return plain == text.length() ? text : escaped(text, length);
+    }
+
+    /**
+     * The exception to log with its stack trace: as it is if all its messages are harmless, otherwise a copy with harmless
+     * messages. A listener of the application, or a database, may repeat the name of a user in them.
+     */
+    public static Throwable trace(Throwable failure) {
+        return isHarmless(failure, 0) ? failure : new Harmless(failure, 0);
+    }
+
+    private static boolean isHarmless(Throwable failure, int depth) {
+        String message = failure.getMessage() == null ? "" : failure.getMessage();
+        for (int i = 0; i < message.length(); i++) {
+            if (!isHarmless(message, i)) {
+                return false;
+            }
+        }
+        Throwable cause = failure.getCause();
+        return depth < DEEPEST
+                && (cause == null || isHarmless(cause, depth + 1))
+                && Arrays.stream(failure.getSuppressed()).allMatch(other -> isHarmless(other, depth + 1));
+    }
+
+    /** A copy of an exception for the log. The class of the original is part of its message. */
+    private static final class Harmless extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        Harmless(Throwable original, int depth) {
+            super(
+                    original.getClass().getName() + ": " + of(original.getMessage()),
+                    original.getCause() == null || depth >= DEEPEST
+                            ? null
+                            : new Harmless(original.getCause(), depth + 1));
+            setStackTrace(original.getStackTrace());
+            if (depth < DEEPEST) {
+                Arrays.stream(original.getSuppressed()).forEach(other -> addSuppressed(new Harmless(other, depth + 1)));
+            }
+        }
     }
 
     private static String escaped(String text, int length) {

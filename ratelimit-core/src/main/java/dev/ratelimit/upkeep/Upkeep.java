@@ -115,7 +115,10 @@ public final class Upkeep implements AutoCloseable {
             log.debug("Deleted expired rows: {}", report);
         } catch (RuntimeException | Error e) {
             // An exception that escapes would end the schedule.
-            log.warn("Upkeep failed; trying again at the next interval: {}", LogText.of(e.getMessage()), e);
+            log.warn(
+                    "Upkeep failed; trying again at the next interval: {}",
+                    LogText.of(e.getMessage()),
+                    LogText.trace(e));
         }
     }
 

@@ -2,6 +2,9 @@ package dev.ratelimit.support;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -80,5 +83,31 @@ class LogTextTest {
     @Test
     void nullIsAWord() {
         assertThat(LogText.of(null)).isEqualTo("null");
+    }
+
+    @Test
+    void exceptionWithHarmlessMessagesIsLoggedAsItIs() {
+        Exception failure = new IllegalStateException("no route to host", new IOException());
+
+        assertThat(LogText.trace(failure)).isSameAs(failure);
+    }
+
+    @Test
+    void messagesOfAnExceptionForgeNoLine() {
+        Exception failure = new IllegalStateException("ok", new IOException("user 'x\r\nWARN all is lost\u001b[31m'"));
+        failure.addSuppressed(new IOException("${jndi:x}"));
+        StringWriter printed = new StringWriter();
+
+        Throwable logged = LogText.trace(failure);
+
+        logged.printStackTrace(new PrintWriter(printed));
+        assertThat(printed.toString())
+                .contains(
+                        "java.lang.IllegalStateException: ok",
+                        "java.io.IOException: user 'x\\u000d\\u000aWARN all is lost\\u001b[31m'",
+                        "java.io.IOException: \\u0024{jndi:x}")
+                .doesNotContain("\u001b", "${");
+        assertThat(printed.toString().lines()).noneMatch(line -> line.startsWith("WARN"));
+        assertThat(logged.getStackTrace()).isEqualTo(failure.getStackTrace());
     }
 }

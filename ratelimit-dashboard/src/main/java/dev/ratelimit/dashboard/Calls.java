@@ -2,6 +2,7 @@ package dev.ratelimit.dashboard;
 
 import dev.ratelimit.operate.UnavailableException;
 import dev.ratelimit.setting.InvalidSettingException;
+import dev.ratelimit.support.LogText;
 import dev.ratelimit.support.OncePerMinute;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
@@ -145,7 +146,9 @@ final class Calls {
                 throw e;
             }
             if (complaints.mayTell(e.getClass())) { // An open page asks again and again.
-                log.warn("The dashboard could not read or change rate limits (logged once a minute at most)", e);
+                log.warn(
+                        "The dashboard could not read or change rate limits (logged once a minute at most)",
+                        LogText.trace(e));
             }
             return refused(503, "The database did not answer as expected. See the log of the application.", null);
         }

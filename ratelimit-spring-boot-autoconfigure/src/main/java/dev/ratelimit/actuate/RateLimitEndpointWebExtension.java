@@ -2,6 +2,7 @@ package dev.ratelimit.actuate;
 
 import dev.ratelimit.operate.Operations;
 import dev.ratelimit.operate.UnavailableException;
+import dev.ratelimit.support.LogText;
 import java.security.Principal;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -148,7 +149,7 @@ public final class RateLimitEndpointWebExtension {
             return refusal(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE, e);
         } catch (NestedRuntimeException e) {
             // Of the database. Its message may hold statements and addresses, so it goes to the log only.
-            log.warn("The database of the rate limits failed a request to the endpoint", e);
+            log.warn("The database of the rate limits failed a request to the endpoint", LogText.trace(e));
             return new WebEndpointResponse<>(
                     new Refusal(
                             WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE,

@@ -93,7 +93,10 @@ public final class Retention implements AutoCloseable {
         try {
             run();
         } catch (RuntimeException | Error e) {
-            log.warn("Retention failed; trying again at the next interval: {}", LogText.of(e.getMessage()), e);
+            log.warn(
+                    "Retention failed; trying again at the next interval: {}",
+                    LogText.of(e.getMessage()),
+                    LogText.trace(e));
         }
     }
 
@@ -228,7 +231,11 @@ public final class Retention implements AutoCloseable {
         }
 
         private void failed(String what, RuntimeException e) {
-            log.warn("Could not drop {}; trying again at the next run: {}", what, LogText.of(e.getMessage()), e);
+            log.warn(
+                    "Could not drop {}; trying again at the next run: {}",
+                    what,
+                    LogText.of(e.getMessage()),
+                    LogText.trace(e));
             failures.add("Could not drop " + what + ": " + e.getMessage());
         }
 

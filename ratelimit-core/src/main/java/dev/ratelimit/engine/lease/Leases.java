@@ -300,7 +300,10 @@ public final class Leases {
             giveBack(false);
         } catch (RuntimeException | Error e) {
             // An exception that escapes would end the schedule.
-            log.warn("Failed to give back idle leases; their permits stay charged: {}", LogText.of(e.getMessage()), e);
+            log.warn(
+                    "Failed to give back idle leases; their permits stay charged: {}",
+                    LogText.of(e.getMessage()),
+                    LogText.trace(e));
         }
     }
 
