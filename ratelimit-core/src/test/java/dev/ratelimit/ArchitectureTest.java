@@ -118,6 +118,7 @@ class ArchitectureTest {
                             ROOT,
                             REPORT,
                             POLICY,
+                            GATE,
                             SQLITE,
                             POSTGRESQL,
                             LOGGING,
@@ -162,7 +163,9 @@ class ArchitectureTest {
             Map.entry(ADMIN, List.of(SETTING, ROOT, ALGORITHM, CALLER, POLICY, GATE, VERSION, LOGGING)),
             Map.entry(
                     OPERATE,
-                    List.of(SETTING, ROOT, REPORT, RETENTION, CALLER, POLICY, GATE, ADMIN, VERSION, SQLITE, LOGGING)),
+                    List.of(
+                            SETTING, ROOT, REPORT, RETENTION, CALLER, POLICY, GATE, ADMIN, VERSION, STORE, SQLITE,
+                            LOGGING)),
             Map.entry(TABLE, List.of(SETTING, ROOT, ADMIN, VERSION, CALLER, POLICY, "org.springframework.jdbc..")),
             Map.entry(
                     DATA,

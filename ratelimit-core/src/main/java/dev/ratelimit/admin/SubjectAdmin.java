@@ -9,6 +9,7 @@ import dev.ratelimit.Subject;
 import dev.ratelimit.caller.Caller;
 import dev.ratelimit.caller.Quota;
 import dev.ratelimit.gate.Subjects;
+import dev.ratelimit.policy.AddressRange;
 import dev.ratelimit.policy.Policy;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.SubjectKey;
@@ -26,6 +27,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Finds subjects, and shows where they stand on every limit. Consumes nothing. */
@@ -41,6 +43,9 @@ public final class SubjectAdmin {
 
     /** The number of limits that are asked together. */
     private static final int MOST_AT_ONCE = 100;
+
+    /** A subject with its type, and perhaps further parts. */
+    private static final Pattern WITH_TYPE = Pattern.compile("(user|ip|api-key|name):[^+]+(\\+[a-z][a-z0-9-]*:.+)?");
 
     /** The types of subjects that a search without a type looks through. */
     private static final List<String> TYPES = List.of(Subject.USER, Subject.IP, Subject.API_KEY);
@@ -92,12 +97,50 @@ public final class SubjectAdmin {
      * @throws IllegalArgumentException if it is not an address
      */
     public Subject ofAddress(String address) {
+        return subjects.ofAddress(parsed(address));
+    }
+
+    /**
+     * The address or the range that counts as one client with an address.
+     *
+     * @throws IllegalArgumentException if it is not an address
+     */
+    public String clientAt(String address) {
+        return subjects.client(parsed(address));
+    }
+
+    private static IpAddress parsed(String address) {
         IpAddress parsed = IpAddress.parse(address);
         if (parsed == null) {
             throw new IllegalArgumentException(
                     "the address is '" + address + "'; write one such as 203.0.113.7 or 2001:db8::7");
         }
-        return subjects.ofAddress(parsed);
+        return parsed;
+    }
+
+    /**
+     * The subject that tables and logs hold for a text. An address in it may be written in any way, and is the client that it
+     * counts as.
+     *
+     * @throws IllegalArgumentException if it is not the text of a subject
+     */
+    public Subject counted(String text) {
+        return subjects.counted(Subject.ofText(text));
+    }
+
+    /**
+     * The subject that a person means by a text: a name or an address, with or without its kind. A plus sign may be part of a
+     * name.
+     */
+    public Subject meant(String text) {
+        String written = text.strip();
+        if (WITH_TYPE.matcher(written).matches()) {
+            return counted(written);
+        }
+        if (written.startsWith(Subject.USER + ':')) {
+            return Subject.user(written.substring(Subject.USER.length() + 1));
+        }
+        return AddressRange.around(written) != null ? subjects.counted(Subject.ip(written)) : Subject.user(written);
     }
 
     /** Whether subjects and penalties can be listed. Otherwise only one subject at a time can be looked up. */
@@ -127,6 +170,10 @@ public final class SubjectAdmin {
             if (!value.isBlank()) {
                 found.addAll(storage.subjects(Subject.of(type, value).text(), most));
             }
+        }
+        String address = written.startsWith(Subject.IP + ':') ? written.substring(Subject.IP.length() + 1) : written;
+        if (AddressRange.around(address) != null) {
+            found.addAll(storage.subjects(subjects.counted(Subject.ip(address)).text(), most));
         }
         String name = LoginName.folded(written);
         if (!name.isEmpty() && written.indexOf(':') < 0) {

@@ -1,6 +1,7 @@
 package dev.ratelimit.audit;
 
 import dev.ratelimit.audit.report.AuditEntry;
+import dev.ratelimit.gate.Subjects;
 import dev.ratelimit.setting.InvalidSettingException;
 import java.time.Duration;
 
@@ -13,6 +14,7 @@ import java.time.Duration;
  * @param capacity how many rows of the audit trail may wait to be written. If they are more, denials are written as one row for
  *     each limit and rule, and allowed requests are dropped and counted
  * @param busiestSubjects how many subjects get totals of their own in a minute though no request of theirs was denied
+ * @param subjects says which client an address stands for, as for counts
  * @param interval the time between two writes of the audit trail; totals are written every five of them
  */
 public record AuditSettings(
@@ -22,8 +24,10 @@ public record AuditSettings(
         AuditEntry.Origin origin,
         int capacity,
         int busiestSubjects,
+        Subjects subjects,
         Duration interval) {
 
+    private static final int IPV6_PREFIX = 64;
     private static final int LEAST_CAPACITY = 100;
     private static final int MOST_CAPACITY = 1_000_000;
     private static final int MOST_BUSIEST = 1_000;
@@ -47,6 +51,7 @@ public record AuditSettings(
 
     /** Denials, at most 10,000 of them waiting, written every second. */
     public static AuditSettings of(AuditMode mode, AuditEntry.Origin origin) {
-        return new AuditSettings(mode, true, 0.01, origin, 10_000, 100, Duration.ofSeconds(1));
+        return new AuditSettings(
+                mode, true, 0.01, origin, 10_000, 100, new Subjects(IPV6_PREFIX), Duration.ofSeconds(1));
     }
 }

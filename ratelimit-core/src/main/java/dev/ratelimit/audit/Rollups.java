@@ -103,7 +103,7 @@ final class Rollups implements DecisionListener {
         return last;
     }
 
-    private static void add(RequestRecord request, long now, MinuteTotals totals) {
+    private void add(RequestRecord request, long now, MinuteTotals totals) {
         RequestRecord.Exchange exchange = request.exchange();
         String pattern = exchange == null ? null : ColumnValues.text(exchange.endpoint(), AuditTrail.MOST_ENDPOINT);
         String endpoint = pattern == null ? "" : pattern;
@@ -136,7 +136,7 @@ final class Rollups implements DecisionListener {
     }
 
     /** The sender of a request that was rejected without a limit, which would know its subject; otherwise empty. */
-    private static String deniedSender(RequestRecord request) {
+    private String deniedSender(RequestRecord request) {
         RequestRecord.Exchange exchange = request.exchange();
         if (request.allowed() || exchange == null || isDeniedByLimit(request)) {
             return "";
@@ -144,7 +144,9 @@ final class Rollups implements DecisionListener {
         if (exchange.user() != null && !exchange.user().isBlank()) {
             return Subject.user(exchange.user().strip()).text();
         }
-        return exchange.address() == null ? "" : Subject.ip(exchange.address()).text();
+        return exchange.address() == null
+                ? ""
+                : settings.subjects().counted(Subject.ip(exchange.address())).text();
     }
 
     private static boolean isDeniedByLimit(RequestRecord request) {

@@ -171,7 +171,7 @@ final class StoredReports implements Reports {
         values.put("most", query.most());
         AuditDecision decision = query.decision();
         require(conditions, values, "user_id", ColumnValues.text(query.user(), AuditTrail.MOST_NAME));
-        require(conditions, values, "ip_address", query.address());
+        requireAddress(conditions, values, query.address());
         require(conditions, values, "subject", query.subject());
         require(conditions, values, "resource", query.limit());
         require(conditions, values, "decision", decision == null ? null : decision.keyword());
@@ -182,6 +182,15 @@ final class StoredReports implements Reports {
                                 + " ORDER BY logged_at DESC, log_id LIMIT :most",
                         values,
                         (row, number) -> entry(row));
+    }
+
+    private static void requireAddress(StringBuilder conditions, Map<String, Object> values, @Nullable String address) {
+        if (address == null || !address.endsWith(":")) {
+            require(conditions, values, "ip_address", address);
+        } else {
+            conditions.append(" AND ip_address LIKE :addresses");
+            values.put("addresses", address + "%");
+        }
     }
 
     private static void require(

@@ -2,6 +2,7 @@ package dev.ratelimit.gate;
 
 import dev.ratelimit.Subject;
 import dev.ratelimit.caller.ApiKey;
+import dev.ratelimit.policy.AddressRange;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.SubjectKey;
 import dev.ratelimit.setting.InvalidSettingException;
@@ -19,6 +20,7 @@ public final class Subjects {
 
     private static final String API_KEY_HEADER = "X-API-Key";
     private static final String UNKNOWN_CLIENT = "unknown";
+    private static final String ADDRESS = Subject.IP + ':';
 
     private final int ipv6Prefix;
 
@@ -55,6 +57,34 @@ public final class Subjects {
      */
     public Subject ofUserAndAddress(Subject user, @Nullable IpAddress address) {
         return user.and(Subject.IP, client(address));
+    }
+
+    /**
+     * The subject that a written one is counted as: each address in it as requests from there count, so that
+     * {@code ip:2001:db8::7} is {@code ip:2001:db8:0:0:0:0:0:0/64}. A range is only brought to its normal form.
+     */
+    public Subject counted(Subject written) {
+        String text = written.text();
+        if (text.indexOf(ADDRESS) < 0) {
+            return written;
+        }
+        String[] parts = text.split("\\+", -1);
+        for (int i = 0; i < parts.length; i++) {
+            if (parts[i].startsWith(ADDRESS)) {
+                parts[i] = ADDRESS + client(parts[i].substring(ADDRESS.length()));
+            }
+        }
+        return Subject.ofText(String.join("+", parts));
+    }
+
+    /** The text that stands for the client at an address or a range; the same text if it is neither. */
+    private String client(String written) {
+        IpAddress address = written.indexOf('/') < 0 ? IpAddress.parse(written) : null;
+        if (address != null) {
+            return client(address);
+        }
+        AddressRange range = AddressRange.around(written);
+        return range == null ? written : range.toString();
     }
 
     /** The subject for the rule; {@code null} only if a live request would be needed to know it. */

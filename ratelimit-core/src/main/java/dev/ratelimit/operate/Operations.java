@@ -37,6 +37,9 @@ public final class Operations {
     /** The largest number of rows that one call returns. */
     public static final int MOST = SubjectAdmin.MOST;
 
+    private static final String USER = "user:";
+    private static final String ADDRESS = "ip:";
+
     private static final Duration RECENTLY = Duration.ofHours(1);
     private static final int MOST_PERIODS = 2_000;
 
@@ -186,9 +189,9 @@ public final class Operations {
                 .orElse(null);
     }
 
-    /** The rule that blocks an address or a range, or {@code null} if none does; see {@link Steering#blockAddress}. */
+    /** The rule that blocks exactly this address or range, or {@code null} if none does; see {@link Steering#blockAddress}. */
     public @Nullable RuleView addressBlock(String range) {
-        RuleView rule = rule(Steering.addressBlock(AddressRange.parse(range)));
+        RuleView rule = rule(Steering.addressBlock(Steering.blocked(range, admin)));
         return rule != null && rule.enabled() ? rule : null;
     }
 
@@ -224,9 +227,14 @@ public final class Operations {
         return subjects.subject(Subject.of("api-key", id));
     }
 
-    /** Where a subject stands, by its text, such as {@code user:alice}. */
+    /** The text of the subject that a person means by a name or an address, with or without its kind. */
+    public String meant(String text) {
+        return admin.subjects().meant(text).text();
+    }
+
+    /** Where a subject stands, by its text, such as {@code user:alice}. An address is the client that it counts as. */
     public SubjectView subject(String text) {
-        return subjects.subject(Subject.ofText(text));
+        return subjects.subject(admin.subjects().counted(text));
     }
 
     /** The penalties that are not over, the longest first. */
@@ -302,12 +310,39 @@ public final class Operations {
         return reports().entries(query).stream().map(AuditView::of).toList();
     }
 
+    /**
+     * Requests of a subject in the audit trail, the newest first. Of a user or an address, also those that no limit decided.
+     *
+     * @param subject its text, such as {@code user:alice}; an IPv6 address for this address only, {@code ip:2001:db8::/64} for
+     *     all addresses of a network
+     */
+    public List<AuditView> audit(String subject, Duration last, int most) {
+        return audit(entriesOf(subject, AuditQuery.since(since(last), most)));
+    }
+
+    /** Entries hold the user and the whole address as they came, and the subject only if a limit decided. */
+    private AuditQuery entriesOf(String text, AuditQuery query) {
+        if (text.startsWith(USER)) {
+            Subject subject = admin.subjects().meant(text);
+            String user = SubjectAdmin.userOf(subject);
+            return user == null ? query.ofSubject(subject.text()) : query.ofUser(user);
+        }
+        if (text.startsWith(ADDRESS)) {
+            AddressRange range = AddressRange.around(text.substring(ADDRESS.length()));
+            String beginning = range == null ? null : range.beginning();
+            return beginning == null
+                    ? query.ofSubject(admin.subjects().counted(text).text())
+                    : query.ofAddress(beginning);
+        }
+        return query.ofSubject(Subject.ofText(text).text());
+    }
+
     // Backups and retention
 
     /** The backups of the SQLite files, the newest first. */
     public List<Backups.Backup> backups() {
         Backups backups = services.backups();
-        return backups == null ? List.of() : backups.list();
+        return backups == null ? List.of() : UnavailableException.unlessDone(backups::list);
     }
 
     /** The months of the audit trail and of totals that would be dropped now, and the last run. Changes nothing. */
@@ -315,7 +350,8 @@ public final class Operations {
         Retention retention = Steering.require(services.retention());
         RetentionReport last = retention.lastRun();
         return new RetentionView(
-                RetentionView.Plan.of(retention.plan()), last == null ? null : RetentionView.Run.of(last));
+                RetentionView.Plan.of(UnavailableException.unlessDone(retention::plan)),
+                last == null ? null : RetentionView.Run.of(last));
     }
 
     /** The moment so long ago. */

@@ -9,6 +9,7 @@ import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.AddressRange;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.store.sqlite.Backups;
+import dev.ratelimit.support.IpAddress;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -66,6 +67,17 @@ public final class Steering {
                 || type == Character.SURROGATE
                 || type == Character.LINE_SEPARATOR
                 || type == Character.PARAGRAPH_SEPARATOR;
+    }
+
+    /**
+     * The addresses that a block covers: the range as it is written, or the addresses that count as one client with a single
+     * one. Such a client can use all of them.
+     */
+    static AddressRange blocked(String range, RateLimitAdmin admin) {
+        return AddressRange.parse(
+                range.indexOf('/') >= 0 || IpAddress.parse(range) == null
+                        ? range
+                        : admin.subjects().clientAt(range));
     }
 
     /** The name of the rule that blocks these addresses. */
@@ -158,14 +170,15 @@ public final class Steering {
     }
 
     /**
-     * Rejects all requests from an address or a range, by a rule of its own that comes before others.
+     * Rejects all requests from an address or a range, by a rule of its own that comes before others. An IPv6 address stands for
+     * the network that counts as one client; {@code /128} behind it blocks this address only.
      *
-     * @param range such as {@code 203.0.113.7} or {@code 203.0.113.0/24}
+     * @param range such as {@code 203.0.113.7}, {@code 203.0.113.0/24} or {@code 2001:db8::7}
      * @param until the end; {@code null} for none
-     * @return the rule
+     * @return the rule; its {@code addresses} are those that are blocked
      */
     public VersionView blockAddress(String range, @Nullable Instant until) {
-        AddressRange addresses = AddressRange.parse(range);
+        AddressRange addresses = blocked(range, admin);
         Rule rule = Rule.named(addressBlock(addresses))
                 .priority(PRIORITY_OF_BLOCKS)
                 .addresses(addresses.toString())
@@ -174,9 +187,9 @@ public final class Steering {
         return rule(admin.rules().set(rule, until(until)));
     }
 
-    /** Ends the block of an address or a range. */
+    /** Ends the block of an address or a range, which is read as {@link #blockAddress} reads it. */
     public VersionView unblockAddress(String range) {
-        AddressRange addresses = AddressRange.parse(range);
+        AddressRange addresses = blocked(range, admin);
         try {
             return removeRule(addressBlock(addresses));
         } catch (IllegalArgumentException e) {
@@ -204,7 +217,7 @@ public final class Steering {
      * @param limit the name of a limit; {@code quota} for the whole quota
      */
     public void reset(String subject, String limit) {
-        requireDone(admin.reset(Subject.ofText(subject), limit, change), subject, limit);
+        requireDone(admin.reset(counted(subject), limit, change), subject, limit);
     }
 
     /**
@@ -214,11 +227,15 @@ public final class Steering {
      * @return the names of these limits
      */
     public List<String> resetAll(String subject) {
-        List<String> limits = admin.resetAll(Subject.ofText(subject), change);
+        List<String> limits = admin.resetAll(counted(subject), change);
         if (limits == null) {
             throw notDone(subject, "any limit");
         }
         return limits;
+    }
+
+    private Subject counted(String subject) {
+        return admin.subjects().counted(subject);
     }
 
     private static void requireDone(boolean done, String subject, String limit) {
@@ -234,7 +251,7 @@ public final class Steering {
 
     /** Ends a penalty and forgets the violations, and the count of the limit with them. */
     public void clearPenalty(String subject, String limit) {
-        requireDone(admin.penalties().clear(Subject.ofText(subject), limit, change), subject, limit);
+        requireDone(admin.penalties().clear(counted(subject), limit, change), subject, limit);
     }
 
     /** Revokes an API key for good. */
@@ -252,7 +269,7 @@ public final class Steering {
                     "rate limits are not kept in an SQLite file, so there is nothing to copy here;"
                             + " back up PostgreSQL with its own tools");
         }
-        List<Backups.Backup> made = backups.create();
+        List<Backups.Backup> made = UnavailableException.unlessDone(backups::create);
         made.forEach(backup -> admin.changes().backedUp(backup.name(), change));
         return made;
     }
@@ -261,7 +278,7 @@ public final class Steering {
     public RetentionView.Run runRetention() {
         Retention retention = require(services.retention());
         admin.changes().retentionBegins(change);
-        return RetentionView.Run.of(retention.run());
+        return RetentionView.Run.of(UnavailableException.unlessDone(retention::run));
     }
 
     static Retention require(@Nullable Retention retention) {

@@ -14,6 +14,7 @@ import dev.ratelimit.audit.report.Reports.Granularity;
 import dev.ratelimit.audit.report.Reports.Period;
 import dev.ratelimit.audit.report.Reports.SubjectTotals;
 import dev.ratelimit.audit.report.Reports.Totals;
+import dev.ratelimit.gate.Subjects;
 import dev.ratelimit.testing.SettableClock;
 import java.time.Duration;
 import java.time.Instant;
@@ -56,7 +57,7 @@ abstract class AuditContract {
     }
 
     private static AuditSettings settings(AuditMode mode, int capacity, int busiest) {
-        return new AuditSettings(mode, true, 0.5, ORIGIN, capacity, busiest, Duration.ofMinutes(1));
+        return new AuditSettings(mode, true, 0.5, ORIGIN, capacity, busiest, new Subjects(64), Duration.ofMinutes(1));
     }
 
     private RequestAudit instance(AuditSettings settings) {
@@ -372,6 +373,17 @@ abstract class AuditContract {
                         tuple(Subject.ip("192.0.2.3").text(), ""));
     }
 
+    @Test
+    void totalsNameASenderAsCountsDo() {
+        audit.recorded(TestRequests.undecided(Outcome.BLOCKED, false, null, "2001:db8:0:0:0:0:0:7"));
+        audit.recorded(TestRequests.undecided(Outcome.BLOCKED, false, null, "2001:db8:0:0:0:0:0:8"));
+        audit.flush();
+
+        assertThat(audit.reports().mostDenied(clock.instant(), 10))
+                .extracting(SubjectTotals::subject, denied -> denied.totals().blocked())
+                .containsExactly(tuple("ip:2001:db8:0:0:0:0:0:0/64", 2L));
+    }
+
     private static Tuple tuple(Object... values) {
         return Tuple.tuple(values);
     }
@@ -571,6 +583,17 @@ abstract class AuditContract {
         assertThat(users(all.decided(AuditDecision.BLOCKED))).isEmpty();
         assertThat(users(AuditQuery.since(later(1), 10))).isEmpty();
         assertThatThrownBy(() -> AuditQuery.since(Instant.EPOCH, 1_001)).hasMessageContaining("from 1 to 1000");
+    }
+
+    @Test
+    void addressesOfANetworkAreFoundByTheirBeginning() {
+        audit.recorded(TestRequests.undecided(Outcome.BLOCKED, false, "in", "2001:db8:0:7:0:0:0:1"));
+        audit.recorded(TestRequests.undecided(Outcome.BLOCKED, false, "beside", "2001:db8:0:70:0:0:0:1"));
+        audit.flush();
+        AuditQuery all = AuditQuery.since(Instant.EPOCH, 10);
+
+        assertThat(users(all.ofAddress("2001:db8:0:7:"))).containsExactly("in");
+        assertThat(users(all.ofAddress("2001:db8:0:70:0:0:0:1"))).containsExactly("beside");
     }
 
     private List<String> users(AuditQuery query) {

@@ -10,6 +10,7 @@ import dev.ratelimit.Subject;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.audit.report.AuditEntry;
 import dev.ratelimit.engine.StoreRateLimiter;
+import dev.ratelimit.gate.Subjects;
 import dev.ratelimit.store.MemoryLimitStore;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -43,7 +44,8 @@ abstract class AuditUnderLoadContract {
     }
 
     private RequestAudit audit(AuditMode mode, int capacity) {
-        AuditSettings settings = new AuditSettings(mode, true, 0, ORIGIN, capacity, 10, Duration.ofMillis(100));
+        AuditSettings settings =
+                new AuditSettings(mode, true, 0, ORIGIN, capacity, 10, new Subjects(64), Duration.ofMillis(100));
         return new RequestAudit(database.open(), settings, InstantSource.system(), CacheUse.NONE);
     }
 

@@ -1,6 +1,7 @@
 package dev.ratelimit.audit;
 
 import dev.ratelimit.audit.report.AuditEntry;
+import dev.ratelimit.gate.Subjects;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
@@ -21,7 +22,14 @@ final class CountingProcess {
         long most = Long.parseLong(arguments[1]);
         List<String> address = List.of(arguments).subList(2, arguments.length);
         AuditSettings settings = new AuditSettings(
-                AuditMode.OFF, true, 0, new AuditEntry.Origin(name, ""), 1_000, 10, Duration.ofMinutes(1));
+                AuditMode.OFF,
+                true,
+                0,
+                new AuditEntry.Origin(name, ""),
+                1_000,
+                10,
+                new Subjects(64),
+                Duration.ofMinutes(1));
         AtomicLong answered = new AtomicLong();
         try (RequestAudit audit =
                 new RequestAudit(AuditTestDatabase.at(address), settings, InstantSource.system(), CacheUse.NONE)) {

@@ -13,10 +13,14 @@ import dev.ratelimit.Window;
 import dev.ratelimit.admin.ChangeLog;
 import dev.ratelimit.admin.Inquiry;
 import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.algorithm.Algorithms;
 import dev.ratelimit.audit.report.AuditDecision;
 import dev.ratelimit.caller.Quota;
 import dev.ratelimit.engine.StoreRateLimiter;
+import dev.ratelimit.gate.Exemptions;
+import dev.ratelimit.gate.Gate;
+import dev.ratelimit.gate.Subjects;
 import dev.ratelimit.operate.Authorship;
 import dev.ratelimit.operate.ChangeView;
 import dev.ratelimit.operate.Difference.ChangedProperty;
@@ -49,8 +53,12 @@ abstract class OperationsContract extends DataContract {
     }
 
     private Operations operations() {
+        return operations(admin);
+    }
+
+    private Operations operations(RateLimitAdmin on) {
         return new Operations(
-                admin,
+                on,
                 new Operations.Services(
                         null, null, null, () -> new InstanceStatus(null, null, null, null, List.of()), "/shop"),
                 clock);
@@ -105,6 +113,49 @@ abstract class OperationsContract extends DataContract {
                 .isEqualTo("olga");
         steering.unblockAddress("203.0.113.7");
         assertThat(operations.addressBlock("203.0.113.7")).isNull();
+    }
+
+    @Test
+    void aBlockCoversTheClientOfAnAddress() {
+        Operations byNetwork = byNetwork();
+        Steering olga = byNetwork.steer("olga", "an attack");
+
+        VersionView block = olga.blockAddress("2001:db8::7", null);
+
+        assertThat(block.properties()).containsEntry("addresses", "2001:db8:0:0:0:0:0:0/64");
+        assertThat(byNetwork.addressBlock("2001:db8::8")).isNotNull();
+        assertThat(byNetwork.addressBlock("2001:db8::7/128")).isNull();
+        assertThat(byNetwork
+                        .explain(Inquiry.of("GET", "/x").from("2001:db8::9"))
+                        .outcome())
+                .isEqualTo("blocked");
+        olga.unblockAddress("2001:db8::9");
+        assertThat(byNetwork.addressBlock("2001:db8::7")).isNull();
+        assertThat(olga.blockAddress("2001:db8::7/128", null).properties())
+                .containsEntry("addresses", "2001:db8:0:0:0:0:0:7/128");
+    }
+
+    @Test
+    void anAddressIsFoundShownAndResetAsItIsCounted() {
+        Operations byNetwork = byNetwork();
+        String counted = "ip:2001:db8:0:0:0:0:0:0/64";
+        limiter.decide(LimitRequest.of(Subject.ofText(counted), "small").cost(2));
+
+        for (String written : List.of("2001:db8::7", "ip:2001:DB8::7", "2001:db8::/64", "ip:2001:db8::/64")) {
+            assertThat(byNetwork.searchSubjects(written, 10)).as(written).containsExactly(counted);
+            assertThat(byNetwork.meant(written)).as(written).isEqualTo(counted);
+        }
+        assertThat(on(byNetwork.subject("ip:2001:db8::9"), "small").outcome()).isEqualTo("throttled");
+        assertThat(byNetwork.meant("1234")).isEqualTo("user:1234");
+
+        byNetwork.steer("olga", "a mistake").reset("ip:2001:db8::9", "small");
+        assertThat(limiter.peek(Subject.ofText(counted), "small").allowed()).isTrue();
+    }
+
+    /** As in an application: the addresses of an IPv6 network count as one client. */
+    private Operations byNetwork() {
+        Gate gate = new Gate(policies, policies.accounts(), Exemptions.NONE, new Subjects(64), null, clock);
+        return operations(new RateLimitAdmin(policies, limiter, gate));
     }
 
     @Test

@@ -115,6 +115,36 @@ class SubjectsTest {
     }
 
     @Test
+    void aWrittenAddressIsCountedAsRequestsFromThere() {
+        Subjects network = new Subjects(64);
+
+        assertThat(Map.of(
+                        "ip:2001:db8:1:2::9",
+                        NETWORK,
+                        "ip:[2001:DB8:1:2::9]:80",
+                        NETWORK,
+                        "ip:2001:db8:1:2::/64",
+                        NETWORK,
+                        "ip:2001:db8:1:2::9/64",
+                        NETWORK,
+                        "ip:2001:db8:1:2::9/128",
+                        "ip:2001:db8:1:2:0:0:0:9/128",
+                        "ip:192.0.2.1",
+                        "ip:192.0.2.1",
+                        "user:alice+ip:2001:db8:1:2::9",
+                        "user:alice+" + NETWORK,
+                        "ip:unknown",
+                        "ip:unknown",
+                        "ip:192.0.2.1/x",
+                        "ip:192.0.2.1/x",
+                        "user:ip:2001:db8:1:2::9",
+                        "user:ip:2001:db8:1:2::9"))
+                .allSatisfy((written, counted) -> assertThat(network.counted(Subject.ofText(written)))
+                        .as(written)
+                        .hasToString(counted));
+    }
+
+    @Test
     void networkOfAnAddressStandsForTheClient() {
         Subjects whole = new Subjects(Subjects.WHOLE_ADDRESS);
         Subjects network = new Subjects(48);

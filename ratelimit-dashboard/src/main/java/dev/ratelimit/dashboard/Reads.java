@@ -1,9 +1,7 @@
 package dev.ratelimit.dashboard;
 
-import dev.ratelimit.Subject;
 import dev.ratelimit.admin.ChangeLog;
 import dev.ratelimit.admin.Inquiry;
-import dev.ratelimit.audit.report.AuditQuery;
 import dev.ratelimit.audit.report.Reports.Granularity;
 import dev.ratelimit.operate.Authorship;
 import dev.ratelimit.operate.InstanceStatus;
@@ -137,20 +135,8 @@ final class Reads {
     Object subjects(ServerRequest request) {
         String prefix = required(request, "prefix");
         return screen().with("subjects", operations.searchSubjects(prefix, FOUND))
-                .with("exact", exact(prefix))
+                .with("exact", operations.meant(prefix))
                 .json();
-    }
-
-    /** The subject that is meant if the text is not only its beginning. A plus sign may be part of a name. */
-    private static String exact(String text) {
-        if (text.matches("(user|ip|api-key|name):[^+]+(\\+[a-z][a-z0-9-]*:.+)?")) {
-            return text;
-        }
-        if (text.startsWith(USER)) {
-            return Subject.user(text.substring(USER.length())).text();
-        }
-        boolean isAddress = text.matches("[0-9.]+") || text.matches("[0-9a-fA-F:]*:[0-9a-fA-F:.]*");
-        return isAddress ? ADDRESS + text : Subject.user(text).text();
     }
 
     Object subject(ServerRequest request) {
@@ -159,7 +145,7 @@ final class Reads {
         return screen().with("subject", subject)
                 .with("block", () -> block(subject))
                 .with("canBlock", text.startsWith(USER) || text.startsWith(ADDRESS))
-                .with("audit", () -> operations.audit(entriesOf(subject)))
+                .with("audit", () -> operations.audit(text, DAY, ENTRIES))
                 .json();
     }
 
@@ -176,18 +162,6 @@ final class Reads {
         block.put("until", change.until());
         block.put("reason", change.reason());
         return block;
-    }
-
-    private AuditQuery entriesOf(SubjectView subject) {
-        AuditQuery lately = AuditQuery.since(operations.now().minus(DAY), ENTRIES);
-        String text = subject.subject();
-        String user = subject.user();
-        if (text.startsWith(USER) && user != null) {
-            return lately.ofUser(user);
-        }
-        return text.startsWith(ADDRESS) && text.indexOf('/') < 0
-                ? lately.ofAddress(text.substring(ADDRESS.length()))
-                : lately.ofSubject(text);
     }
 
     Object changes(ServerRequest request) {

@@ -172,7 +172,9 @@ class WritesTest {
                 "user:alice%2Bip:192.0.2.1", "user:alice+ip:192.0.2.1",
                 "user:a%252Bb", "user:a%2Bb",
                 "192.0.2.1", "ip:192.0.2.1",
-                "2001:db8::1", "ip:2001:db8::1");
+                "2001:db8::1", "ip:2001:db8:0:0:0:0:0:0/64",
+                "ip:2001:db8::1", "ip:2001:db8:0:0:0:0:0:0/64",
+                "4711", "user:4711");
         meant.forEach((written, subject) -> assertThat(operator()
                         .get("/ratelimit/data/subjects?prefix=" + written)
                         .json()

@@ -161,7 +161,7 @@ final class EndpointReads {
             case "search" -> Map.of("subjects", operations.searchSubjects(name, rows.number()));
             case "changes" -> Map.of("changes", operations.changes(query(name, rows)));
             case "timeline" -> Map.of("timeline", operations.timeline(name, granularity(rows.time()), rows.time()));
-            case "audit" -> Map.of("audit", operations.audit(audit(name, rows)));
+            case "audit" -> Map.of("audit", operations.audit(name, rows.time(), rows.number()));
             default -> throw unknown(section);
         };
     }
@@ -230,16 +230,6 @@ final class EndpointReads {
 
     private AuditQuery audit(Rows rows) {
         return AuditQuery.since(operations.since(rows.time()), rows.number());
-    }
-
-    /** The query for a subject; for a user or an address, it also finds requests that no limit decided. */
-    private AuditQuery audit(String subject, Rows rows) {
-        if (subject.startsWith("user:")) {
-            return audit(rows).ofUser(subject.substring("user:".length()));
-        }
-        return subject.startsWith("ip:")
-                ? audit(rows).ofAddress(subject.substring("ip:".length()))
-                : audit(rows).ofSubject(subject);
     }
 
     private static Granularity granularity(Duration time) {

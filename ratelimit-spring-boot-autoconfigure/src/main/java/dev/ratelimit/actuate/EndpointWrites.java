@@ -57,8 +57,14 @@ final class EndpointWrites {
         Steering steering = steer(terms);
         return switch (section) {
             case "everything" -> steering.switchAll(isOn(task.action), end(terms));
-            case "backups" -> Map.of("backups", steering.backUp());
-            case "retention" -> Map.of("retention", steering.runRetention());
+            case "backups" -> {
+                refuseEnd("a backup", terms);
+                yield Map.of("backups", steering.backUp());
+            }
+            case "retention" -> {
+                refuseEnd("a run of retention", terms);
+                yield Map.of("retention", steering.runRetention());
+            }
             default ->
                 throw new NotFoundException("nothing is changed at '" + section
                         + "'; write everything, backups or retention, or the name of a"
@@ -80,17 +86,16 @@ final class EndpointWrites {
     }
 
     /** An operator who writes an end expects one: a key that is revoked for an hour would stay revoked. */
-    private static void refuseEnd(Task task, Terms terms) {
-        if (task.action != null
-                && WITHOUT_END.contains(task.action)
-                && (terms.duration != null || terms.until != null)) {
-            throw new IllegalArgumentException(
-                    "the action " + task.action + " has no end; leave out duration and until");
+    private static void refuseEnd(String change, Terms terms) {
+        if (terms.duration != null || terms.until != null) {
+            throw new IllegalArgumentException(change + " has no end; leave out duration and until");
         }
     }
 
     Object change(String section, String name, Task task, Terms terms) {
-        refuseEnd(task, terms);
+        if (task.action != null && WITHOUT_END.contains(task.action)) {
+            refuseEnd("the action " + task.action, terms);
+        }
         Steering steering = steer(terms);
         return switch (section) {
             case "limits" -> changeLimit(name, task, terms, steering);

@@ -74,7 +74,9 @@ public final class RateLimitAuditAutoConfiguration {
                 ? null
                 : new RequestAudit(
                         database.database(),
-                        properties.audit().settings(environment),
+                        properties
+                                .audit()
+                                .settings(environment, properties.identity().subjects()),
                         clocks.getIfAvailable(InstantSource::system),
                         caches);
     }

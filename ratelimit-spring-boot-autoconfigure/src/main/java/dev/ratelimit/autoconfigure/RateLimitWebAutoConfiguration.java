@@ -99,8 +99,7 @@ public final class RateLimitWebAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     Subjects rateLimitSubjects(RateLimitProperties properties) {
-        return InvalidPropertyException.under(
-                "ratelimit.identity.", () -> new Subjects(properties.identity().ipv6Prefix()));
+        return properties.identity().subjects();
     }
 
     @Bean

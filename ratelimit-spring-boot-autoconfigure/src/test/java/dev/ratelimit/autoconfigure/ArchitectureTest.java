@@ -84,6 +84,7 @@ class ArchitectureTest {
                             "dev.ratelimit.engine",
                             "dev.ratelimit.caller",
                             "dev.ratelimit.admin.version",
+                            "dev.ratelimit.operate",
                             "dev.ratelimit.data")),
             Map.entry("dev.ratelimit.health", List.of("dev.ratelimit.engine", "dev.ratelimit.upkeep")),
             Map.entry(
@@ -141,6 +142,7 @@ class ArchitectureTest {
                             "dev.ratelimit",
                             "dev.ratelimit.caller",
                             "dev.ratelimit.policy",
+                            "dev.ratelimit.gate",
                             "dev.ratelimit.audit",
                             "dev.ratelimit.audit.report",
                             "dev.ratelimit.audit.retention",

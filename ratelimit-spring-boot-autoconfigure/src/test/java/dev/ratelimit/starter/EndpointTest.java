@@ -12,13 +12,17 @@ import dev.ratelimit.admin.NewKey;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.audit.RequestAudit;
+import dev.ratelimit.audit.retention.ArchiveException;
+import dev.ratelimit.audit.retention.AuditArchive;
 import java.lang.management.ManagementFactory;
+import java.lang.reflect.Proxy;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -36,6 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -368,6 +373,95 @@ class EndpointTest {
 
         assertThat(answer.statusCode()).as(answer.body()).isEqualTo(400);
         assertThat(answer.body()).contains("unblock has no end");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"backups, a backup has no end", "retention, a run of retention has no end"})
+    void anEndIsRefusedForASectionWithoutOne(String section, String detail) throws Exception {
+        for (String end : List.of("\"duration\": \"1h\"", "\"until\": \"2999-01-01T00:00:00Z\"")) {
+            HttpResponse<String> answer = post("/" + section, because(end));
+
+            assertThat(answer.statusCode()).as(answer.body()).isEqualTo(400);
+            assertThat(answer.body()).contains(detail);
+        }
+    }
+
+    @Test
+    void aFolderThatCannotBeUsedIsUnavailableWithItsRemedy() throws Exception {
+        Path file = Files.writeString(folder.resolve("no-folder"), "a file");
+        try (RunningApplication other =
+                start("no-backups.db", EXPOSED[0], "ratelimit.backup.directory=" + file.resolve("copies"))) {
+            HttpResponse<String> answer =
+                    other.post("/actuator/ratelimit/backups", "application/json", "{\"reason\": \"a test\"}");
+
+            assertThat(answer.statusCode()).as(answer.body()).isEqualTo(503);
+            assertThat(JsonPath.<String>read(answer.body(), "$.detail"))
+                    .contains("ratelimit.backup.directory cannot be created", "write the path of a folder");
+        }
+    }
+
+    /** Stands for an archive whose folder is unreadable; the real one is in another module. */
+    @Configuration(proxyBeanMethods = false)
+    static class BrokenArchive {
+
+        @Bean
+        AuditArchive archive() {
+            return (AuditArchive) Proxy.newProxyInstance(
+                    EndpointTest.class.getClassLoader(),
+                    new Class<?>[] {AuditArchive.class},
+                    (proxy, method, given) -> {
+                        if (method.getDeclaringClass() == Object.class) {
+                            return method.invoke(folder, given);
+                        }
+                        throw new ArchiveException("the folder /archives cannot be read; make it readable");
+                    });
+        }
+    }
+
+    @Test
+    void anArchiveThatCannotBeReadIsUnavailableWithItsRemedy() throws Exception {
+        try (RunningApplication other = RunningApplication.start(
+                List.of(Application.class, Games.class, BrokenArchive.class),
+                "ratelimit.store.sqlite.path=" + folder.resolve("no-archive.db"),
+                "ratelimit.audit.archive.location=" + folder.resolve("archives"),
+                EXPOSED[0])) {
+            HttpResponse<String> plan = other.get("/actuator/ratelimit/retention");
+            HttpResponse<String> run =
+                    other.post("/actuator/ratelimit/retention", "application/json", "{\"reason\": \"a test\"}");
+
+            for (HttpResponse<String> answer : List.of(plan, run)) {
+                assertThat(answer.statusCode()).as(answer.body()).isEqualTo(503);
+                assertThat(JsonPath.<String>read(answer.body(), "$.detail"))
+                        .isEqualTo("the folder /archives cannot be read; make it readable");
+            }
+        }
+    }
+
+    @Test
+    void auditOfAnAddressAndOfAnEscapedName() throws Exception {
+        try (RunningApplication other = start("ipv6.db", EXPOSED[0], "ratelimit.identity.trusted-proxies=127.0.0.1")) {
+            for (int i = 0; i < 4; i++) {
+                other.get("/api/games", "X-Forwarded-For", "2001:db8::" + i);
+            }
+            String[] found = {"ip:2001:db8::/64", "ip:2001:db8:0:0:0:0:0:0/64", "ip:2001:db8::3", "ip:2001:DB8:0::3/128"
+            };
+            Awaitility.await().untilAsserted(() -> {
+                other.bean(RequestAudit.class).flush();
+                assertThat(audited(other, "ip:2001:db8::3")).hasSize(1);
+            });
+            for (String subject : found) {
+                assertThat(audited(other, subject)).as(subject).containsExactly("2001:db8:0:0:0:0:0:3");
+            }
+            assertThat(audited(other, "ip:2001:db8::2")).isEmpty();
+            assertThat(audited(other, "ip:2001:db8:0:1::/64")).isEmpty();
+            assertThat(reported(other, "search/2001:db8::9")).contains("ip:2001:db8:0:0:0:0:0:0/64");
+        }
+    }
+
+    private static List<String> audited(RunningApplication application, String subject) throws Exception {
+        return JsonPath.read(
+                reported(application, "audit?name=" + URLEncoder.encode(subject, StandardCharsets.UTF_8)),
+                "$.audit[*].who.address");
     }
 
     @Test

@@ -154,7 +154,9 @@ export function switchAll(on) {
 export function block(subject) {
   return ask({
     title: `Block ${subject}`,
-    text: 'All its requests are rejected, on all instances.',
+    text: /^ip:.*\//.test(subject)
+      ? `All requests from ${subject.slice(3)} are rejected, on all instances. These addresses count as one client.`
+      : 'All its requests are rejected, on all instances.',
     ends: '1h',
     confirm: 'Block',
     danger: true,

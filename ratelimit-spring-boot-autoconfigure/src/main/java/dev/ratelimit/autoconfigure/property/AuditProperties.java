@@ -4,6 +4,7 @@ import dev.ratelimit.audit.AuditMode;
 import dev.ratelimit.audit.AuditSettings;
 import dev.ratelimit.audit.report.AuditEntry.Origin;
 import dev.ratelimit.audit.retention.RetentionSettings;
+import dev.ratelimit.gate.Subjects;
 import dev.ratelimit.setting.InvalidPropertyException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -61,14 +62,24 @@ public record AuditProperties(
     private static final int LONGEST_SERVER = 100;
     private static final int LONGEST_REGION = 50;
 
-    public AuditSettings settings(Environment environment) {
+    /**
+     * @param subjects says which client an address stands for
+     */
+    public AuditSettings settings(Environment environment, Subjects subjects) {
         String server = serverId == null ? hostName(environment) : serverId;
         requireShort("server-id", server, LONGEST_SERVER);
         requireShort("region", region, LONGEST_REGION);
         return InvalidPropertyException.under(
                 PREFIX,
                 () -> new AuditSettings(
-                        mode, totals, sampleRate, new Origin(server, region), capacity, busiestSubjects, interval));
+                        mode,
+                        totals,
+                        sampleRate,
+                        new Origin(server, region),
+                        capacity,
+                        busiestSubjects,
+                        subjects,
+                        interval));
     }
 
     public RetentionSettings retention() {

@@ -3,6 +3,7 @@ package dev.ratelimit.autoconfigure.property;
 import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.database.PolicyStore;
 import dev.ratelimit.database.StoreProperties;
+import dev.ratelimit.gate.Subjects;
 import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.Conditions;
 import dev.ratelimit.policy.RuleBook.MatchMode;
@@ -265,7 +266,13 @@ public record RateLimitProperties(
     public record Identity(
             @DefaultValue List<String> trustedProxies,
             @DefaultValue("auto") ForwardingHeader forwardedHeader,
-            @DefaultValue("64") int ipv6Prefix) {}
+            @DefaultValue("64") int ipv6Prefix) {
+
+        /** Says which client an address stands for. */
+        public Subjects subjects() {
+            return InvalidPropertyException.under("ratelimit.identity.", () -> new Subjects(ipv6Prefix));
+        }
+    }
 
     /**
      * The headers of responses.
