@@ -40,21 +40,33 @@ final class ActivePenalties {
     }
 
     /** Reads them if the interval has passed. If that fails, the last numbers are kept. */
-    synchronized void readIfDue(long nanos) {
-        if (read && nanos - readAt < intervalNanos) {
+    void readIfDue(long nanos) {
+        if (!begins(nanos)) {
             return;
         }
-        read = true;
-        readAt = nanos;
         try {
-            byLimit = Map.copyOf(storage.get());
-            long minute = Math.floorDiv(nanos, TimeUnit.MINUTES.toNanos(1));
-            int place = (int) Math.floorMod(minute, (long) MINUTES);
-            minutes[place] = minute;
-            totals[place] = total();
+            // Without the lock: the database may be silent, and warnings read the last numbers meanwhile.
+            keep(Map.copyOf(storage.get()), nanos);
         } catch (RuntimeException e) {
             log.debug("Could not count active penalties: {}", LogText.of(e.getMessage()));
         }
+    }
+
+    private synchronized boolean begins(long nanos) {
+        if (read && nanos - readAt < intervalNanos) {
+            return false;
+        }
+        read = true;
+        readAt = nanos;
+        return true;
+    }
+
+    private synchronized void keep(Map<String, Long> counted, long nanos) {
+        byLimit = counted;
+        long minute = Math.floorDiv(nanos, TimeUnit.MINUTES.toNanos(1));
+        int place = (int) Math.floorMod(minute, (long) MINUTES);
+        minutes[place] = minute;
+        totals[place] = total();
     }
 
     long total() {

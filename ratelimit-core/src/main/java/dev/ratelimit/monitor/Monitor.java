@@ -143,27 +143,32 @@ public final class Monitor implements DecisionListener, AutoCloseable {
             tick();
         } catch (RuntimeException | Error e) {
             // An exception that escapes would end the schedule.
-            log.warn("Failed to watch rate limits; trying again: {}", LogText.of(e.getMessage()), e);
+            log.warn("Failed to watch rate limits; trying again: {}", LogText.of(e.getMessage()), LogText.trace(e));
         }
     }
 
     /** Does what is due: reads the active penalties, and logs the denials of a minute. */
-    public synchronized void tick() {
+    public void tick() {
         long now = nanoTime.getAsLong();
+        // Without the lock: a database that is silent must not keep close() waiting.
+        penalties.readIfDue(now);
+        countAndLog(now);
+        afterTick.forEach(Runnable::run);
+    }
+
+    private synchronized void countAndLog(long now) {
         long lost = auditDropped.getAsLong();
         dropped.add(Math.max(0, lost - droppedBefore), now);
         droppedBefore = lost;
         long lostMinutes = totalsDropped.getAsLong();
         droppedTotals.add(Math.max(0, lostMinutes - droppedTotalsBefore), now);
         droppedTotalsBefore = lostMinutes;
-        penalties.readIfDue(now);
         if (now - loggedAt >= MINUTE_NANOS) {
             loggedAt = now;
             if (logsDenials) {
                 limits.forEach((name, traffic) -> traffic.log(log, name, now));
             }
         }
-        afterTick.forEach(Runnable::run);
     }
 
     /** Does this work after everything that was due is done, a few times a minute. */

@@ -7,9 +7,11 @@ import dev.ratelimit.Subject;
 import dev.ratelimit.testing.Messages;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class MonitorTest {
 
@@ -42,6 +44,45 @@ class MonitorTest {
             watched.tick();
             assertThat(messages.all().stream().filter(line -> line.startsWith("Denied")))
                     .hasSize(1);
+        }
+    }
+
+    /** The bound is wide: without it, closing waits for the database for good. */
+    @Test
+    @Timeout(60)
+    void aSilentDatabaseKeepsNeitherClosingNorWarningsWaiting() throws Exception {
+        CountDownLatch asked = new CountDownLatch(1);
+        CountDownLatch answered = new CountDownLatch(1);
+        Monitor monitor = Monitor.builder()
+                .penalties(
+                        () -> {
+                            asked.countDown();
+                            awaitUninterruptibly(answered);
+                            return Map.of();
+                        },
+                        Duration.ofSeconds(1))
+                .build();
+        try {
+            monitor.start();
+            asked.await();
+
+            assertThat(monitor.penalties().anHourAgo(monitor.now())).isZero();
+            monitor.close();
+        } finally {
+            answered.countDown();
+        }
+    }
+
+    /** As a thread that reads from a socket does. */
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        boolean done = false;
+        while (!done) {
+            try {
+                latch.await();
+                done = true;
+            } catch (InterruptedException e) {
+                // A socket does not see it.
+            }
         }
     }
 

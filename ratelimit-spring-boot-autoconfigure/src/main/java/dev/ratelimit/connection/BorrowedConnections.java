@@ -35,6 +35,7 @@ final class BorrowedConnections extends AbstractDataSource implements LimiterCon
     private final ExecutorService borrowers =
             Executors.newCachedThreadPool(DaemonThreads.numbered("ratelimit-borrower-"));
     private volatile Duration longestWait = PostgresSource.WAIT_AT_START;
+    private volatile @Nullable Duration longestSilence;
     private volatile boolean neverPrepare;
 
     BorrowedConnections(DataSource pool, int most) {
@@ -51,6 +52,11 @@ final class BorrowedConnections extends AbstractDataSource implements LimiterCon
     @Override
     public void setLongestWait(Duration time) {
         longestWait = time;
+    }
+
+    @Override
+    public void setLongestSilence(Duration time) {
+        longestSilence = time;
     }
 
     @Override
@@ -129,7 +135,9 @@ final class BorrowedConnections extends AbstractDataSource implements LimiterCon
     }
 
     private Connection lend(Connection connection) throws SQLException {
-        return BorrowedConnection.of(connection, neverPrepare, free::release);
+        Connection lent = BorrowedConnection.of(connection, neverPrepare, free::release);
+        Silence.bound(lent, longestSilence);
+        return lent;
     }
 
     @Override

@@ -33,6 +33,7 @@ final class BoundedWaitPool extends HikariDataSource implements LimiterConnectio
 
     private volatile @Nullable Duration deadline;
     private volatile @Nullable Duration longestWait;
+    private volatile @Nullable Duration longestSilence;
     private volatile Preparing preparing = Preparing.AS_CONFIGURED;
 
     private final ReconnectingDataSource database;
@@ -64,6 +65,11 @@ final class BoundedWaitPool extends HikariDataSource implements LimiterConnectio
     }
 
     @Override
+    public void setLongestSilence(Duration time) {
+        longestSilence = time;
+    }
+
+    @Override
     public boolean mayBeHeld() {
         return true;
     }
@@ -81,6 +87,7 @@ final class BoundedWaitPool extends HikariDataSource implements LimiterConnectio
     @Override
     public Connection getConnection() throws SQLException {
         Connection connection = takeConnection();
+        Silence.bound(connection, longestSilence);
         Preparing now = preparing;
         PGConnection driver = now == Preparing.AS_CONFIGURED ? null : PostgresDriver.behind(connection);
         if (driver == null) {

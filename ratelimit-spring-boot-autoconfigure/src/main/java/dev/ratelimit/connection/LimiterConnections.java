@@ -18,6 +18,12 @@ public sealed interface LimiterConnections extends DataSource, AutoCloseable
      */
     void setLongestWait(Duration time);
 
+    /**
+     * From here on, nobody waits longer than that for an answer of the server, so that one that is frozen holds no thread for
+     * good. Longer than any query may take.
+     */
+    void setLongestSilence(Duration time);
+
     /** Whether a connection may be held all the time; otherwise the application may need it. */
     boolean mayBeHeld();
 

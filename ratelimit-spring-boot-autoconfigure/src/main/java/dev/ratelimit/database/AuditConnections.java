@@ -3,10 +3,11 @@ package dev.ratelimit.database;
 import dev.ratelimit.audit.AuditDatabase;
 import dev.ratelimit.audit.retention.RetentionDatabase;
 import dev.ratelimit.connection.LaterConnections;
-import dev.ratelimit.connection.LimiterConnections;
+import dev.ratelimit.connection.Silence;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +22,9 @@ public final class AuditConnections implements AutoCloseable {
 
     /** One to read, and one to drop old months. */
     private static final int MOST_READING = 2;
+
+    /** A statement that drops or archives a month may take ten minutes. */
+    private static final Duration LONGEST_DROP = Duration.ofMinutes(11);
 
     private final AuditDatabase database;
     private final RetentionDatabase retention;
@@ -58,31 +62,18 @@ public final class AuditConnections implements AutoCloseable {
             return new AuditConnections(AuditDatabase.sqlite(file), RetentionDatabase.sqlite(file), file, List.of());
         }
         if (beside instanceof PostgresDatabase postgres) {
-            LaterConnections writing =
-                    new LaterConnections(() -> open(postgres, migrated, "ratelimit-audit", MOST_WRITING));
-            LaterConnections reading =
-                    new LaterConnections(() -> open(postgres, migrated, "ratelimit-reports", MOST_READING));
+            LaterConnections writing = new LaterConnections(
+                    () -> postgres.openForOperators("ratelimit-audit", 0, MOST_WRITING, !migrated));
+            LaterConnections reading = new LaterConnections(
+                    () -> postgres.openForOperators("ratelimit-reports", 0, MOST_READING, !migrated));
             String schema = postgres.settings().schema();
             return new AuditConnections(
                     AuditDatabase.postgres(writing, reading, schema),
-                    RetentionDatabase.postgres(reading, schema),
+                    RetentionDatabase.postgres(Silence.bound(reading, LONGEST_DROP), schema),
                     null,
                     List.of(writing, reading));
         }
         throw new IllegalStateException("the audit trail is not kept in " + beside);
-    }
-
-    private static LimiterConnections open(PostgresDatabase postgres, boolean migrated, String pool, int most) {
-        LimiterConnections connections = postgres.openForOperators(pool, 0, most);
-        try {
-            if (!migrated) {
-                postgres.migrate(connections);
-            }
-            return connections;
-        } catch (RuntimeException e) {
-            connections.close();
-            throw e;
-        }
     }
 
     /** Such as {@code ratelimit-audit.db} for {@code ratelimit.db}. */

@@ -68,15 +68,12 @@ public final class PolicyConnections implements AutoCloseable {
             throw new IllegalStateException("limits and rules are not stored in " + to);
         }
         if (!now) {
-            LaterConnections later = new LaterConnections(() -> postgres.openForOperators(pool, idle, most));
+            LaterConnections later = new LaterConnections(() -> postgres.openForOperators(pool, idle, most, false));
             opened.add(later);
             return PolicyDatabase.postgresLater(later, postgres.settings().schema());
         }
-        LimiterConnections connections = postgres.openForOperators(pool, idle, most);
+        LimiterConnections connections = postgres.openForOperators(pool, idle, most, migrate);
         opened.add(connections);
-        if (migrate) {
-            postgres.migrate(connections);
-        }
         return PolicyDatabase.postgres(connections, postgres.settings().schema());
     }
 

@@ -28,6 +28,9 @@ final class PostgresDatabase implements StateDatabase {
     /** Three reads of a screen are over before a browser gives up. */
     private static final Duration OPERATORS_WAIT = Duration.ofSeconds(3);
 
+    /** Their queries are cancelled after 30 seconds. A server that does not even do that is frozen or out of reach. */
+    private static final Duration LONGEST_SILENCE = Duration.ofSeconds(35);
+
     private final PostgresSource source;
     private final Postgresql settings;
     private final boolean migrates;
@@ -62,10 +65,21 @@ final class PostgresDatabase implements StateDatabase {
      * @param name the name of the pool
      * @param idle how many connections to keep open, if they are its own
      * @param most how many connections to have at once
+     * @param migrate whether its schema may be out of date
      */
-    LimiterConnections openForOperators(String name, int idle, int most) {
+    LimiterConnections openForOperators(String name, int idle, int most, boolean migrate) {
         LimiterConnections connections = open(name, idle, most);
         connections.setLongestWait(OPERATORS_WAIT);
+        if (migrate) {
+            try {
+                migrate(connections);
+            } catch (RuntimeException e) {
+                connections.close();
+                throw e;
+            }
+        }
+        // Afterwards: a new index on a large table takes its time.
+        connections.setLongestSilence(LONGEST_SILENCE);
         return connections;
     }
 

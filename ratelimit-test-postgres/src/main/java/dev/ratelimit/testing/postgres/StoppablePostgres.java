@@ -5,8 +5,11 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** An embedded server of a test's own, which can be stopped, and started again at the same address with the same data. */
@@ -59,6 +62,35 @@ public final class StoppablePostgres implements AutoCloseable {
             } catch (IOException e) {
                 throw new UncheckedIOException("The embedded PostgreSQL server did not stop", e);
             }
+        }
+    }
+
+    /** Freezes the server with SIGSTOP: the system still accepts connections for it, and nothing answers. */
+    public void pause() {
+        signal("STOP");
+    }
+
+    /** Lets a frozen server go on. */
+    public void resume() {
+        signal("CONT");
+    }
+
+    private void signal(String name) {
+        try {
+            long pid = Long.parseLong(
+                    Files.readAllLines(folder.resolve("postmaster.pid")).get(0).strip());
+            ProcessHandle postmaster = ProcessHandle.of(pid).orElseThrow();
+            List<String> command = Stream.concat(
+                            Stream.of("kill", "-" + name),
+                            Stream.concat(Stream.of(postmaster), postmaster.descendants())
+                                    .map(process -> Long.toString(process.pid())))
+                    .toList();
+            // A child may end meanwhile, which is no failure.
+            int unused = new ProcessBuilder(command).start().waitFor();
+        } catch (IOException e) {
+            throw new UncheckedIOException("The embedded PostgreSQL server could not be signalled", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
