@@ -3,7 +3,9 @@ package guide;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.ratelimit.Decision;
 import dev.ratelimit.Limit;
+import dev.ratelimit.LimitDecision;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
@@ -11,10 +13,13 @@ import dev.ratelimit.Window;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.algorithm.Algorithms;
+import dev.ratelimit.gate.Rejection;
 import dev.ratelimit.store.sqlite.Backups;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +29,8 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
 import org.springframework.http.MediaType;
+import org.springframework.mock.web.MockHttpServletRequest;
+import org.springframework.mock.web.MockHttpServletResponse;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
@@ -71,6 +78,36 @@ class GuidesTest {
 
     @Autowired
     OnCallAlerts alerts;
+
+    @Test
+    void captchaFromTheThirdViolationOn() throws IOException {
+        for (int violations = 0; violations <= 4; violations++) {
+            MockHttpServletResponse response = new MockHttpServletResponse();
+
+            new CaptchaRejections().reject(new MockHttpServletRequest(), response, rejection(violations));
+
+            assertThat(response.getStatus()).isEqualTo(429);
+            assertThat(response.getHeader("X-Captcha")).isEqualTo(violations < 3 ? null : "required");
+        }
+    }
+
+    private static Rejection rejection(int violations) {
+        Limit login = Limit.named("login")
+                .algorithm(Algorithms.atMost(1, Window.of(Duration.ofMinutes(1))))
+                .build();
+        LimitDecision denied = new LimitDecision(
+                Subject.user("alice"),
+                login,
+                null,
+                Outcome.THROTTLED,
+                0,
+                0,
+                Duration.ofSeconds(1),
+                null,
+                violations,
+                false);
+        return Rejection.of(Decision.of(0, List.of(denied), Duration.ZERO, null));
+    }
 
     @Test
     void backupsAreWrittenAndListed() {

@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  * @param resetAtMicros when the limit is whole again, absent other traffic: see {@link #resetAt()}
  * @param waitTime how long to wait: see {@link #retryAfter()} and {@link #delay()}
  * @param penaltyUntil the end of the penalty that the subject is under after this decision, or {@code null}
+ * @param violations how many violations of this limit the subject has, after a denial; this one included. During a penalty, those
+ *     that brought it about; of a decision without the store, those that this instance knows of. Zero if the limit had room, or
+ *     has no penalties
  * @param approximate whether {@code remaining} and {@code resetAtMicros} are estimates: the request was served from a lease,
  *     and only the store knows what other instances have taken
  */
@@ -27,6 +30,7 @@ public record LimitDecision(
         long resetAtMicros,
         Duration waitTime,
         @Nullable Instant penaltyUntil,
+        long violations,
         boolean approximate) {
 
     /** How long to wait until this limit has room for the same request, absent other traffic: exact; zero if it had. */

@@ -38,6 +38,7 @@ public final class Admission {
                 now,
                 algorithm.delay(before),
                 0,
+                0,
                 now,
                 cost,
                 charged.tokens());

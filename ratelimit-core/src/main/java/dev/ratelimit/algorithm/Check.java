@@ -166,6 +166,7 @@ public final class Check {
                 Math.max(availableAt, until),
                 allowed() ? algorithm.delay(count) : 0,
                 penalty ? until : 0,
+                0,
                 now,
                 cost,
                 after.tokens());

@@ -14,6 +14,7 @@ import dev.ratelimit.support.Micros;
  * @param availableAt when it has room for the same request, absent other traffic; not later than now if it has
  * @param delay how long an admitted request waits for its turn
  * @param penaltyUntil the end of the penalty that the subject is under after this; zero if none
+ * @param violations how many violations of the limit are counted after a denial, its own included; zero if it allowed or counts none
  * @param at when the request was charged, by the clock of the row
  * @param cost how much was charged, if it was: see {@link #charge()}
  * @param tokens the level of a bucket after this, in units
@@ -25,6 +26,7 @@ public record Verdict(
         long availableAt,
         long delay,
         long penaltyUntil,
+        long violations,
         long at,
         long cost,
         long tokens) {
@@ -44,9 +46,15 @@ public record Verdict(
                 availableAt,
                 delay,
                 penaltyUntil,
+                0,
                 charge.at(),
                 charge.cost(),
                 charge.tokens());
+    }
+
+    /** The same denial, after so many violations. */
+    public Verdict counted(long number) {
+        return new Verdict(outcome, remaining, resetAt, availableAt, delay, penaltyUntil, number, at, cost, tokens);
     }
 
     /** The charge, for a later settlement; meaningful only if the request was charged. */

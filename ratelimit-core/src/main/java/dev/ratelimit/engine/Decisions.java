@@ -35,6 +35,7 @@ final class Decisions {
                 served.verdict().resetAt(),
                 Duration.ZERO,
                 null,
+                0,
                 true);
         return Decision.of(served.clock(), List.of(limit), request.retryAfterFloor(), null);
     }
@@ -84,6 +85,7 @@ final class Decisions {
                 verdict.resetAt(),
                 wait == 0 ? Duration.ZERO : Micros.toDuration(wait),
                 verdict.penaltyUntil() == 0 ? null : Micros.toInstant(verdict.penaltyUntil()),
+                verdict.violations(),
                 false);
     }
 

@@ -73,10 +73,10 @@ final class DeniedSubjects {
     /** The answer of one limit, and until when it holds. */
     private record Denial(
             Limit limit,
-            Outcome outcome,
             long resetAt,
             long availableAt,
             @Nullable Instant penaltyUntil,
+            long violations,
             long now,
             long answeredNanos,
             long untilNanos) {
@@ -96,11 +96,12 @@ final class DeniedSubjects {
                     item.subject(),
                     limit,
                     item.rule(),
-                    outcome,
+                    penaltyUntil == null ? Outcome.THROTTLED : Outcome.BLOCKED,
                     0,
                     resetAt,
                     Micros.toDuration(availableAt - clock),
                     penaltyUntil,
+                    violations,
                     false);
         }
     }
@@ -219,10 +220,10 @@ final class DeniedSubjects {
         StateKey key = demand.key();
         Denial denial = new Denial(
                 demand.limit(),
-                verdict.penaltyUntil() == 0 ? Outcome.THROTTLED : Outcome.BLOCKED,
                 verdict.resetAt(),
                 verdict.availableAt(),
                 verdict.penaltyUntil() == 0 ? null : Micros.toInstant(verdict.penaltyUntil()),
+                verdict.violations(),
                 now,
                 nanos,
                 askedNanos + wait);

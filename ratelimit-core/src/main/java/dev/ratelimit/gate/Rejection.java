@@ -8,6 +8,7 @@ import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.Rule.Response;
 import dev.ratelimit.support.Seconds;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -88,6 +89,18 @@ public record Rejection(
         Integer chosen = response.status();
         // A failing store is no fault of the client, whichever status the rule has for its own denials.
         return chosen != null && reason != Reason.UNAVAILABLE ? chosen : reason.status;
+    }
+
+    /**
+     * How many violations are counted against the sender, this request included: the most that any limit which denied it has.
+     * Zero if no limit denied it, or none of them has penalties.
+     */
+    public long violations() {
+        long most = 0;
+        for (LimitDecision limit : decision == null ? List.<LimitDecision>of() : decision.limits()) {
+            most = Math.max(most, limit.violations());
+        }
+        return most;
     }
 
     /** The seconds for a {@code Retry-After} header: rounded up; zero if there is nothing to say. */

@@ -106,16 +106,26 @@ public final class GroupArithmetic {
         if (allowed) {
             return write(demand, check, check.charged());
         }
-        return blocked || check.allowed() ? left(demand, check) : violated(demand, check);
+        return check.allowed() ? left(demand, check) : denied(demand, check, blocked);
     }
 
-    private Verdict violated(Demand demand, Check check) {
+    /**
+     * @param blocked whether a subject of the operation is under a penalty, so that nothing is counted
+     */
+    private Verdict denied(Demand demand, Check check, boolean blocked) {
         if (demand.limit().penalties().isEmpty()) {
             return left(demand, check);
         }
-        Violations violations = check.violation(rows.violations(demand.key()));
+        Violations before = rows.violations(demand.key());
+        return blocked ? left(demand, check).counted(before.count()) : violated(demand, check, before);
+    }
+
+    private Verdict violated(Demand demand, Check check, Violations before) {
+        Violations violations = check.violation(before);
         rows.write(demand.key(), violations);
-        return violations.penalized() ? write(demand, check, check.penalized(violations)) : left(demand, check);
+        Verdict verdict =
+                violations.penalized() ? write(demand, check, check.penalized(violations)) : left(demand, check);
+        return verdict.counted(violations.count());
     }
 
     private Verdict write(Demand demand, Check check, State state) {
@@ -161,7 +171,7 @@ public final class GroupArithmetic {
         List<Verdict> verdicts = new ArrayList<>(demands.size());
         for (Demand demand : demands) {
             Check check = check(demand);
-            verdicts.add(check.blocked() ? left(demand, check) : violated(demand, check));
+            verdicts.add(denied(demand, check, check.blocked()));
         }
         return verdicts;
     }

@@ -57,6 +57,7 @@ final class TestRequests {
                 0,
                 allowed ? Duration.ZERO : Duration.ofSeconds(42),
                 null,
+                0,
                 false);
     }
 

@@ -325,7 +325,7 @@ abstract class KeysAndQuotasContract extends DataContract {
                 .algorithm(Algorithms.atMost(1, Window.of(ofHours(1))))
                 .build();
         LimitDecision answer = new LimitDecision(
-                ALICE, asked, null, allowed ? Outcome.ALLOWED : Outcome.THROTTLED, 0, 0, ofMinutes(1), null, false);
+                ALICE, asked, null, allowed ? Outcome.ALLOWED : Outcome.THROTTLED, 0, 0, ofMinutes(1), null, 0, false);
         Decision decision = Decision.of(Micros.of(clock.instant()), List.of(answer), Duration.ZERO, null);
         return new RequestRecord(
                 decision.outcome(),

@@ -459,7 +459,11 @@ class LocalDecisionsTest {
         admitted(limiter, ALICE, strict, 3);
         clock.move(Duration.ofMinutes(1));
 
-        assertThat(limiter.decide(ALICE, strict).outcome()).isEqualTo(Outcome.BLOCKED);
+        Decision blocked = limiter.decide(ALICE, strict);
+        assertThat(blocked.outcome()).isEqualTo(Outcome.BLOCKED);
+        assertThat(blocked.limits().get(0).violations())
+                .as("counted by this instance")
+                .isEqualTo(1);
     }
 
     @Test

@@ -208,6 +208,7 @@ final class TestGate {
                 now() + 60_000_000,
                 punished ? penalty : Duration.ofSeconds(denied ? 60 : 0),
                 until,
+                0,
                 false);
     }
 

@@ -104,6 +104,7 @@ class VisitTest {
                         only.resetAtMicros(),
                         Duration.ofMillis(250),
                         null,
+                        0,
                         false)),
                 Duration.ZERO,
                 null);

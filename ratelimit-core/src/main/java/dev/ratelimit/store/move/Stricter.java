@@ -31,25 +31,27 @@ final class Stricter {
     /** The verdict on a clock that is ahead by so many microseconds. */
     private static Verdict later(Verdict verdict, long ahead) {
         return new Verdict(
-                verdict.outcome(),
-                verdict.remaining(),
-                verdict.resetAt() + ahead,
-                verdict.availableAt() + ahead,
-                verdict.delay(),
-                verdict.penaltyUntil() == 0 ? 0 : verdict.penaltyUntil() + ahead,
-                new Charge(verdict.at() + ahead, verdict.cost(), verdict.tokens()));
+                        verdict.outcome(),
+                        verdict.remaining(),
+                        verdict.resetAt() + ahead,
+                        verdict.availableAt() + ahead,
+                        verdict.delay(),
+                        verdict.penaltyUntil() == 0 ? 0 : verdict.penaltyUntil() + ahead,
+                        new Charge(verdict.at() + ahead, verdict.cost(), verdict.tokens()))
+                .counted(verdict.violations());
     }
 
     /** The charge and the level are those of the stricter store. No time is earlier than in the other one. */
     private static Verdict of(Verdict previous, Verdict current) {
         Verdict stricter = BY_STRICTNESS.compare(previous, current) > 0 ? previous : current;
         return new Verdict(
-                stricter.outcome(),
-                Math.min(previous.remaining(), current.remaining()),
-                Math.max(previous.resetAt(), current.resetAt()),
-                Math.max(previous.availableAt(), current.availableAt()),
-                Math.max(previous.delay(), current.delay()),
-                Math.max(previous.penaltyUntil(), current.penaltyUntil()),
-                stricter.charge());
+                        stricter.outcome(),
+                        Math.min(previous.remaining(), current.remaining()),
+                        Math.max(previous.resetAt(), current.resetAt()),
+                        Math.max(previous.availableAt(), current.availableAt()),
+                        Math.max(previous.delay(), current.delay()),
+                        Math.max(previous.penaltyUntil(), current.penaltyUntil()),
+                        stricter.charge())
+                .counted(stricter.violations());
     }
 }

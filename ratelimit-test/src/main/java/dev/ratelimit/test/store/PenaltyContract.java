@@ -70,6 +70,37 @@ abstract class PenaltyContract extends ReservationContract {
     }
 
     @Test
+    void aDenialTellsTheNumberOfViolations() {
+        Limit limit = Limit.named("told")
+                .algorithm(new FixedWindow(1, ofHours(1)))
+                .penalty(3, ofMinutes(5))
+                .build();
+        assertThat(violationsOf(limit)).as("allowed").isZero();
+        for (long violation = 1; violation <= 3; violation++) {
+            assertThat(violationsOf(limit)).isEqualTo(violation);
+        }
+        assertThat(violationsOf(limit)).as("during the penalty").isEqualTo(3);
+        clock.advance(ofMinutes(5));
+        assertThat(violationsOf(limit)).isEqualTo(4);
+        limiter.reset(LimitRequest.of(ALICE, limit));
+        assertThat(violationsOf(limit)).as("allowed").isZero();
+        assertThat(violationsOf(limit)).isEqualTo(1);
+    }
+
+    @Test
+    void aLimitWithoutPenaltiesCountsNoViolations() {
+        Limit limit =
+                Limit.named("lenient").algorithm(new FixedWindow(1, ofHours(1))).build();
+        violationsOf(limit);
+
+        assertThat(violationsOf(limit)).isZero();
+    }
+
+    private long violationsOf(Limit limit) {
+        return limiter.decide(ALICE, limit).limits().get(0).violations();
+    }
+
+    @Test
     void violationsAreForgottenAfterTheLastOne() {
         for (int i = 0; i < 4; i++) {
             clock.advance(violate(api()).plusSeconds(20));
