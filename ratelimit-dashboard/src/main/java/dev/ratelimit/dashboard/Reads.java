@@ -26,7 +26,7 @@ final class Reads {
 
     private static final Duration HOUR = Duration.ofHours(1);
     private static final Duration DAY = Duration.ofDays(1);
-    private static final int TOP = 8;
+    private static final int TOP = 20;
     private static final int PENALTIES = 50;
     private static final int ENTRIES = 50;
     private static final int FOUND = 50;
@@ -95,6 +95,11 @@ final class Reads {
                 .with("limits", operations.limits())
                 .with("rules", operations.rules())
                 .json();
+    }
+
+    /** The violations of each limit in the last 24 hours. */
+    Object violations(ServerRequest request) {
+        return screen().with("violations", () -> operations.violations(DAY)).json();
     }
 
     Object limit(ServerRequest request) {

@@ -40,6 +40,7 @@ final class Routes {
                 .GET(data("health"), calls.read(reads::health))
                 .GET(data("now"), calls.read(reads::now))
                 .GET(data("limits"), calls.read(reads::limits))
+                .GET(data("violations"), calls.read(reads::violations))
                 .GET(data("limit"), calls.read(reads::limit))
                 .GET(data("rule"), calls.read(reads::rule))
                 .GET(data("difference"), calls.read(reads::difference))

@@ -2,12 +2,16 @@ package dev.ratelimit.dashboard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.operate.LimitView;
+import dev.ratelimit.operate.Operations;
 import java.io.IOException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -134,12 +138,22 @@ class PageTest {
 
     @Test
     @Order(3)
-    @DisplayName("Limits shows each limit with its use, the trial beside it, and the rules in order")
+    @DisplayName(
+            "Limits shows each limit with its use, the trial beside it, violations of a day, and the rules in order")
     void limits() {
         browser.screen("limits", "Rules, in the order of evaluation");
         browser.awaitText("trial");
         assertThat(browser.text()).contains("orders", "burst", "search", "Configuration", "/api/orders/*");
+        browser.await("violations", () -> violations().stream().anyMatch(row -> row.startsWith("search")));
+        assertThat(violations()).anyMatch(row -> row.matches("search\\s+2\\s+1\\s+2"));
         pictures("limits");
+    }
+
+    /** The rows of violations, the most violated limit first. */
+    @SuppressWarnings("unchecked")
+    private static List<String> violations() {
+        return (List<String>) browser.run("return [...document.querySelectorAll("
+                + "'section[aria-labelledby^=\"h-violations\"] tbody tr')].map(row => row.innerText)");
     }
 
     @Test
@@ -175,6 +189,35 @@ class PageTest {
 
     @Test
     @Order(5)
+    @DisplayName("A change of a limit during a raise ends with the raise, unless the operator chooses otherwise")
+    void changeDuringARaise() {
+        browser.screen("limits/orders", "History");
+        browser.awaitText("launch day");
+        browser.press("Change …");
+        browser.awaitText("The values in force are temporary");
+        assertThat(browser.run("return document.getElementById('f-for').value")).isEqualTo("moment");
+        for (String scheme : List.of("light", "dark")) {
+            browser.look(scheme, 1280);
+            assertThat(browser.faintTexts()).as("dialog, %s", scheme).isEmpty();
+            browser.picture("change-" + scheme);
+        }
+        browser.look("light", 1280);
+        String raised = String.valueOf(
+                shop.getBean(Operations.class).limit("orders").source().change().until());
+        browser.find("[name='p:max-requests']").clear();
+        browser.type("[name='p:max-requests']", "61");
+        browser.type("#f-reason", "a little more");
+        browser.press("Save");
+        browser.awaitText("a little more");
+
+        LimitView orders = shop.getBean(Operations.class).limit("orders");
+        assertThat(orders.sentence()).contains("61");
+        assertThat(orders.source().change().until())
+                .isEqualTo(Instant.parse(raised).truncatedTo(ChronoUnit.SECONDS));
+    }
+
+    @Test
+    @Order(6)
     @DisplayName("The history of a limit shows the difference, and a version is rolled back after showing its effect")
     void history() {
         browser.screen("limits/orders", "History");
@@ -198,7 +241,7 @@ class PageTest {
     }
 
     @Test
-    @Order(6)
+    @Order(7)
     @DisplayName(
             "Subjects finds a subject, and shows every limit, the quota, the penalty with a countdown, and its requests")
     void subjects() {
@@ -231,7 +274,7 @@ class PageTest {
     }
 
     @Test
-    @Order(7)
+    @Order(8)
     @DisplayName("A user named <script> is text, in tables, links, headings and titles")
     void script() {
         browser.screen(
@@ -243,7 +286,7 @@ class PageTest {
     }
 
     @Test
-    @Order(8)
+    @Order(9)
     @DisplayName("Explain says why, for a request that is described and for a curl line")
     void explain() {
         browser.screen("explain", "Describe a request");
@@ -260,7 +303,7 @@ class PageTest {
     }
 
     @Test
-    @Order(9)
+    @Order(10)
     @DisplayName("Changes says who changed what, when and why")
     void changes() {
         browser.screen("changes", "launch day");
@@ -274,7 +317,7 @@ class PageTest {
     }
 
     @Test
-    @Order(10)
+    @Order(11)
     @DisplayName("When calls fail, the page says how old its data is, and goes on when they succeed again")
     void stale() {
         browser.screen("now", "Most denied");
@@ -285,7 +328,7 @@ class PageTest {
     }
 
     @Test
-    @Order(11)
+    @Order(12)
     @DisplayName("A viewer sees everything and no button that changes something")
     void viewer() {
         try (Browser other = Browser.start()) {

@@ -1,7 +1,7 @@
 // The changes that an operator can make. Each opens a dialog; viewers do not get these buttons.
 
 import { ask } from './dialog.js';
-import { button, el } from './dom.js';
+import { button, el, time } from './dom.js';
 import { get } from './api.js';
 
 /** The properties that say how much a limit grants, those of its tiers included. */
@@ -64,12 +64,22 @@ function inputs(limit, chosen, change) {
   }));
 }
 
+/** When the stored values end by themselves; undefined if they do not. A new version repeats them, so it could keep them for good. */
+const endOf = limit => limit.source.change?.until ?? undefined;
+
+/** Says so above the fields. */
+function temporary(limit) {
+  return endOf(limit)
+    ? el('p', { class: 'note field wide' }, 'The values in force are temporary, until ', time(endOf(limit)), '. Your change keeps those that you leave, for as long as it lasts.')
+    : null;
+}
+
 export function raise(limit) {
   return ask({
     title: `Raise ${limit.name}`,
     text: 'Twice as much is filled in. Write any number.',
-    fields: inputs(limit, name => SIZES.test(name), doubled),
-    ends: '1h',
+    fields: [temporary(limit), ...inputs(limit, name => SIZES.test(name), doubled)].filter(Boolean),
+    ends: endOf(limit) ?? '1h',
     confirm: 'Raise',
     path: 'steer/set-limit',
     body: values => ({ limit: limit.name, properties: definition(limit, values) }),
@@ -81,10 +91,11 @@ export function edit(limit) {
     title: `Change ${limit.name}`,
     text: limit.sentence,
     fields: [
+      temporary(limit),
       ...inputs(limit, () => true, value => value),
       { name: 'added', label: 'Another property', help: 'As in the configuration, such as min-interval: 1s' },
-    ],
-    ends: '',
+    ].filter(Boolean),
+    ends: endOf(limit) ?? '',
     confirm: 'Save',
     path: 'steer/set-limit',
     body: values => ({ limit: limit.name, properties: definition(limit, values) }),

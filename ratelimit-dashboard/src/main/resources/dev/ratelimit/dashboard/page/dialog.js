@@ -8,28 +8,41 @@ const ENDS = [
   ['moment', 'A moment …'], ['', 'No end, until someone changes it'],
 ];
 
-function field({ name, label, value, help, type, options, required, wide }) {
+function field({ name, label, value, help, type, step, options, required, wide }) {
   const id = `f-${name}`;
   const attributes = {
     id, name, required, autocomplete: 'off', spellcheck: 'false', 'aria-describedby': `${id}-help ${id}-error`,
   };
   const input = type === 'select'
     ? el('select', attributes, options.map(([key, text]) => el('option', { value: key, selected: key === value }, text)))
-    : el('input', { ...attributes, type: type ?? 'text', value: value ?? '' });
+    : el('input', { ...attributes, type: type ?? 'text', step, value: value ?? '' });
   return el('div', { class: wide ? 'field wide' : 'field', 'data-field': name },
     el('label', { for: id }, label), input,
     el('p', { class: 'help', id: `${id}-help` }, help ?? ''),
     el('p', { class: 'error', id: `${id}-error`, role: 'alert' }));
 }
 
-/** Two fields for the end of a change. */
+/** A moment as an input for the time of this browser has it, with seconds. */
+function local(instant) {
+  const date = new Date(instant);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
+
+/**
+ * Two fields for the end of a change.
+ *
+ * @param preset one of the keys of ENDS, or an instant
+ */
 function end(preset) {
+  const exact = !ENDS.some(([key]) => key === preset);
   const choice = field({
-    name: 'for', label: 'For how long', type: 'select', options: ENDS, value: preset,
+    name: 'for', label: 'For how long', type: 'select', options: ENDS, value: exact ? 'moment' : preset,
     help: 'Afterwards the version before it applies again, by itself.',
   });
-  const moment = field({ name: 'until', label: 'Until', type: 'datetime-local', help: 'In the time zone of this browser.' });
-  moment.hidden = true;
+  const moment = field({
+    name: 'until', label: 'Until', type: 'datetime-local', step: 1, value: exact ? local(preset) : '', help: 'In the time zone of this browser.',
+  });
+  moment.hidden = !exact;
   choice.querySelector('select').addEventListener('change', event => {
     moment.hidden = event.target.value !== 'moment';
   });
@@ -51,7 +64,7 @@ function endOf(values) {
  * Opens a dialog.
  *
  * @param fields the fields beside the end and the reason
- * @param ends the preset of the end; undefined if the change has none
+ * @param ends the preset of the end, such as 1h or an instant; undefined if the change has none
  * @param body makes the body of the call from the values of the fields
  * @returns whether the change was made
  */

@@ -1,6 +1,6 @@
 // All limits with their use, and the rules in their order.
 
-import { bar, card, compact, el, empty, link, percent, show, table, tag, time } from './dom.js';
+import { bar, card, compact, el, empty, limitLink, link, percent, show, table, tag, time } from './dom.js';
 import { get } from './api.js';
 import { action, raise, switchAll, switchRule } from './actions.js';
 
@@ -63,12 +63,32 @@ function rulesTable(page, rules) {
     ]));
 }
 
+function violationsTable(violations) {
+  if (violations.length === 0) {
+    return empty('No limit was exceeded in the last 24 hours.');
+  }
+  const most = Math.max(...violations.map(row => row.violations));
+  return table('Violations in the last 24 hours', [{ title: 'Limit' }, { title: 'Violations', right: true }, { title: '', spare: true }, { title: 'Subjects', right: true }, { title: 'Average per subject', right: true }],
+    violations.map(row => [limitLink(row.limit), compact(row.violations), bar(row.violations, most, 'denied'), compact(row.subjects), String(row.averagePerSubject)]));
+}
+
 export function limits(page) {
-  const [first, second] = [el('div', {}), el('div', {})];
+  const [first, second, third] = [el('div', {}), el('div', {}), el('div', {})];
+  let countedAt = 0;
   const head = el('div', { class: 'page-head' }, el('h1', {}, 'Limits'), el('span', { id: 'all-switch' }));
-  page.main.append(head, card('Limits', {}, first), card('Rules, in the order of evaluation', {}, second));
+  page.main.append(head, card('Limits', {}, first), card('Violations in the last 24 hours', {}, third), card('Rules, in the order of evaluation', {}, second));
   first.append(empty('Loading …'));
   second.append(empty('Loading …'));
+  third.append(empty('Loading …'));
+
+  /** A sum over a day: once a minute is enough. */
+  async function count() {
+    if (Date.now() - countedAt > 60_000) {
+      const data = await get('violations');
+      countedAt = Date.now();
+      show(third, data.violations ?? data.missing, () => (data.violations ? violationsTable(data.violations) : empty(Object.values(data.missing)[0])));
+    }
+  }
 
   async function load() {
     const data = await get('limits');
@@ -76,6 +96,7 @@ export function limits(page) {
     show(head.lastElementChild, data.enabled, enabled => action(page, enabled ? 'Switch all limits off …' : 'Switch all limits on …', { 'data-key': 'all', done: 'Switched on all instances.' }, () => switchAll(!enabled)));
     show(first, data.limits, all => limitsTable(page, all));
     show(second, data.rules, all => rulesTable(page, all));
+    await count();
   }
   return { load, every: 5000 };
 }

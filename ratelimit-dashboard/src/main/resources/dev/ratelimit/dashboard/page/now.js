@@ -57,20 +57,25 @@ function tiles({ hour, penalties, at }) {
     tile('Decision time', timed ? micros(timed.decisionTime.p95) : '–', 'p95, last full minute'));
 }
 
-function subjectsTable(title, rows, read, kind, none) {
-  if (!rows) {
+/** As many rows as a list shows at first; the rest on demand. */
+const FEW = 8;
+
+function subjectsTable(title, all, read, kind, none, more) {
+  if (!all) {
     return null;
   }
+  const rows = more.shown ? all : all.slice(0, FEW);
   const most = Math.max(1, ...rows.map(row => read(row.totals)));
   return card(title, {}, rows.length === 0 ? empty(none)
-    : table(title, [{ title: 'Subject' }, { title: 'Limit' }, { title: kind === 'denied' ? 'Denied' : 'Requests', right: true }, { title: '', spare: true }, { title: 'Last', spare: true }],
+    : [table(title, [{ title: 'Subject' }, { title: 'Limit' }, { title: kind === 'denied' ? 'Denied' : 'Requests', right: true }, { title: '', spare: true }, { title: 'Last', spare: true }],
       rows.map(row => [
         link(row.subject, 'subjects', row.subject),
         row.limit ? limitLink(row.limit) : el('span', { class: 'muted' }, 'all'),
         compact(read(row.totals)),
         bar(read(row.totals), most, kind),
         since(row.lastRequestAt),
-      ])));
+      ])),
+    all.length <= FEW ? null : button(more.shown ? `Show ${FEW}` : `Show ${all.length}`, { class: 'small', 'data-key': `more ${title}`, 'aria-label': `${more.shown ? `Show ${FEW}` : `Show ${all.length}`}: ${title}`, onclick: more.toggle })]);
 }
 
 function penaltiesTable(page, penalties) {
@@ -121,6 +126,8 @@ export function now(page) {
   let range = 'hour';
   let only = '';
   let known = [];
+  const unfolded = { denied: false, busiest: false };
+  const more = list => ({ shown: unfolded[list], toggle: () => { unfolded[list] = !unfolded[list]; page.refresh(); } });
   const places = Object.fromEntries(['warnings', 'tiles', 'chart', 'lists', 'missing'].map(name => [name, el('div', {})]));
   const ranges = el('div', { class: 'choice', role: 'group', 'aria-label': 'Time' }, RANGES.map(([key, text]) =>
     button(text, {
@@ -151,12 +158,12 @@ export function now(page) {
     show(places.missing, data.missing, () => explained(data));
     show(places.tiles, { hour: data.hour, penalties: data.penalties, at: data.at.slice(0, 16) + ':00Z' }, tiles);
     show(places.chart, data.timeline ?? {}, timeline => (data.timeline ? chart(timeline) : empty('There is no history to show.')));
-    show(places.lists, { ...data, at: null, timeline: null, hour: null }, part => el('div', { class: 'columns' },
+    show(places.lists, { ...data, unfolded, at: null, timeline: null, hour: null }, part => el('div', { class: 'columns' },
       el('div', { class: 'column' },
-        subjectsTable('Most denied', part.mostDenied, totals => totals.throttled + totals.blocked, 'denied', 'Nobody was denied in the last hour.'),
+        subjectsTable('Most denied', part.mostDenied, totals => totals.throttled + totals.blocked, 'denied', 'Nobody was denied in the last hour.', more('denied')),
         penaltiesTable(page, part.penalties), instance(part)),
       el('div', { class: 'column' },
-        subjectsTable('Busiest', part.busiest, totals => totals.total, 'allowed', 'No requests in the last hour.'))));
+        subjectsTable('Busiest', part.busiest, totals => totals.total, 'allowed', 'No requests in the last hour.', more('busiest')))));
   }
   return { load, every: 4000 };
 }
