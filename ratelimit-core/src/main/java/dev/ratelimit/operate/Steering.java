@@ -13,6 +13,7 @@ import dev.ratelimit.support.IpAddress;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -83,6 +84,11 @@ public final class Steering {
     /** The name of the rule that blocks these addresses. */
     static String addressBlock(AddressRange addresses) {
         return ADDRESS_BLOCK + addresses;
+    }
+
+    /** The addresses that a rule of this name blocks, if {@link #blockAddress} made it; {@code null} otherwise. */
+    public static @Nullable String addressesBlockedBy(String rule) {
+        return rule.startsWith(ADDRESS_BLOCK) ? rule.substring(ADDRESS_BLOCK.length()) : null;
     }
 
     private Change until(@Nullable Instant end) {
@@ -195,8 +201,8 @@ public final class Steering {
         } catch (IllegalArgumentException e) {
             List<String> blocked = admin.policy().rules().rules().stream()
                     .map(Rule::name)
-                    .filter(rule -> rule.startsWith(ADDRESS_BLOCK))
-                    .map(rule -> rule.substring(ADDRESS_BLOCK.length()))
+                    .map(Steering::addressesBlockedBy)
+                    .filter(Objects::nonNull)
                     .toList();
             if (blocked.contains(addresses.toString())) {
                 throw e;

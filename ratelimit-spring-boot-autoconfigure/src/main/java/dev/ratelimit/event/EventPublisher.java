@@ -9,13 +9,15 @@ import dev.ratelimit.admin.version.Revision;
 import dev.ratelimit.caller.Account;
 import dev.ratelimit.data.ChangeListener;
 import dev.ratelimit.engine.StoreListener;
+import dev.ratelimit.operate.Steering;
 import dev.ratelimit.support.DaemonThreads;
 import dev.ratelimit.support.LogText;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -23,18 +25,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Publishes events on a thread of its own, in their order, so that a listener that takes its time delays no request. While
- * the queue is full, events are dropped and counted. Thread-safe.
+ * Publishes events on a thread of its own, so that a listener that takes its time delays no request. While a queue is full, its
+ * events are dropped and counted. Violations and penalties have a queue of their own, and come after other events: an attack
+ * must not hide that the store is lost, or that an operator changed a limit. Thread-safe.
  */
 public final class EventPublisher implements DecisionListener, StoreListener, ChangeListener, AutoCloseable {
 
     /** Enough for a burst; a listener that is slower than that for long cannot keep up anyway. */
     static final int MOST_WAITING = 10_000;
 
+    /** More changes than operators make while a listener hangs. */
+    static final int MOST_OTHERS = 1_000;
+
     private static final Logger log = LoggerFactory.getLogger(EventPublisher.class);
 
     private final Consumer<RateLimitEvent> publisher;
-    private final BlockingQueue<RateLimitEvent> waiting = new ArrayBlockingQueue<>(MOST_WAITING);
+    private final Queue<RateLimitEvent> violations = new ArrayBlockingQueue<>(MOST_WAITING);
+    private final Queue<RateLimitEvent> others = new ArrayBlockingQueue<>(MOST_OTHERS);
+
+    /** As many permits as events wait. */
+    private final Semaphore waiting = new Semaphore(0);
+
     private final LongAdder dropped = new LongAdder();
     private @Nullable Thread thread;
 
@@ -56,7 +67,9 @@ public final class EventPublisher implements DecisionListener, StoreListener, Ch
     private void publish() {
         try {
             while (!Thread.currentThread().isInterrupted()) {
-                publish(waiting.take());
+                waiting.acquire();
+                RateLimitEvent other = others.poll();
+                publish(other != null ? other : Objects.requireNonNull(violations.poll()));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -71,12 +84,18 @@ public final class EventPublisher implements DecisionListener, StoreListener, Ch
                     "Ignoring the failure of a listener for {}: {}",
                     event.getClass().getSimpleName(),
                     LogText.of(e.getMessage()),
-                    e);
+                    LogText.trace(e));
         }
     }
 
     private void add(RateLimitEvent event) {
-        if (!waiting.offer(event)) {
+        add(event, others);
+    }
+
+    private void add(RateLimitEvent event, Queue<RateLimitEvent> queue) {
+        if (queue.offer(event)) {
+            waiting.release();
+        } else {
             dropped.increment();
         }
     }
@@ -102,10 +121,12 @@ public final class EventPublisher implements DecisionListener, StoreListener, Ch
 
     private void addViolation(RequestRecord request, LimitDecision one, Instant at) {
         String limit = one.limit().name();
-        add(new LimitExceededEvent(limit, one.subject(), one.rule(), at, one.retryAfter(), request.exchange()));
+        add(
+                new LimitExceededEvent(limit, one.subject(), one.rule(), at, one.retryAfter(), request.exchange()),
+                violations);
         Instant until = one.penaltyUntil();
         if (until != null) {
-            add(new PenaltyBegunEvent(limit, one.subject(), at, until));
+            add(new PenaltyBegunEvent(limit, one.subject(), at, until), violations);
         }
     }
 
@@ -146,6 +167,13 @@ public final class EventPublisher implements DecisionListener, StoreListener, Ch
                         ? new RuleChangedEvent(name, null, null, null, null)
                         : new RuleChangedEvent(
                                 name, inForce.version(), inForce.by(), inForce.reason(), inForce.expiresAt()));
+        String addresses = Steering.addressesBlockedBy(name);
+        if (addresses != null) {
+            add(
+                    inForce == null || inForce.content() == null
+                            ? new AddressUnblockedEvent(addresses)
+                            : new AddressBlockedEvent(addresses, inForce.expiresAt(), inForce.by(), inForce.reason()));
+        }
     }
 
     @Override

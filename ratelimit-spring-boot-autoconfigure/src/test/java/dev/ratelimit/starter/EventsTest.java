@@ -9,16 +9,22 @@ import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitMonitoringAutoConfiguration;
+import dev.ratelimit.event.AddressBlockedEvent;
+import dev.ratelimit.event.AddressUnblockedEvent;
 import dev.ratelimit.event.EventPublisher;
 import dev.ratelimit.event.LimitChangedEvent;
 import dev.ratelimit.event.LimitExceededEvent;
 import dev.ratelimit.event.PenaltyBegunEvent;
 import dev.ratelimit.event.RateLimitEvent;
+import dev.ratelimit.event.RuleChangedEvent;
 import dev.ratelimit.event.StoreLostEvent;
 import dev.ratelimit.event.StoreRegainedEvent;
 import dev.ratelimit.event.SubjectResetEvent;
 import dev.ratelimit.event.UserBlockedEvent;
 import dev.ratelimit.event.UserUnblockedEvent;
+import dev.ratelimit.operate.Operations;
+import dev.ratelimit.operate.Steering;
+import dev.ratelimit.policy.Rule;
 import dev.ratelimit.starter.FailingStoreTest.SickStore;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -161,6 +167,38 @@ class EventsTest {
     }
 
     @Test
+    void changesOfRulesAndBlocksOfAddressesAreEventsOnEveryInstance() {
+        instance()
+                .run(one -> instance().run(other -> {
+                    RateLimitAdmin admin = one.getBean(RateLimitAdmin.class);
+                    Instant until = Instant.now().plus(1, ChronoUnit.HOURS).truncatedTo(ChronoUnit.MILLIS);
+                    Rule rule = Rule.named("logins").limits("login").build();
+                    admin.rules().set(rule, Change.by("ops").because("launch").until(until));
+                    for (var instance : List.of(one, other)) {
+                        assertThat(instance.getBean(Events.class).next(RuleChangedEvent.class))
+                                .isEqualTo(new RuleChangedEvent("logins", 1, "ops", "launch", until));
+                    }
+                    admin.rules().remove("logins", Change.by("ops"));
+                    for (var instance : List.of(one, other)) {
+                        assertThat(instance.getBean(Events.class).next(RuleChangedEvent.class))
+                                .isEqualTo(new RuleChangedEvent("logins", null, null, null, null));
+                    }
+
+                    Steering ops = one.getBean(Operations.class).steer("ops", "an attack");
+                    ops.blockAddress("203.0.113.0/24", until);
+                    for (var instance : List.of(one, other)) {
+                        assertThat(instance.getBean(Events.class).next(AddressBlockedEvent.class))
+                                .isEqualTo(new AddressBlockedEvent("203.0.113.0/24", until, "ops", "an attack"));
+                    }
+                    ops.unblockAddress("203.0.113.0/24");
+                    for (var instance : List.of(one, other)) {
+                        assertThat(instance.getBean(Events.class).next(AddressUnblockedEvent.class))
+                                .isEqualTo(new AddressUnblockedEvent("203.0.113.0/24"));
+                    }
+                }));
+    }
+
+    @Test
     void changesThatApplyAtStartupAreNoEvents() {
         instance().run(one -> {
             one.getBean(RateLimitAdmin.class).limits().disable("login", Change.by("ops"));
@@ -209,10 +247,15 @@ class EventsTest {
             for (int i = 0; i < 6_000; i++) {
                 limiter.decide(Subject.user("user" + i), "login");
             }
+            EventPublisher publisher = context.getBean(EventPublisher.class);
+            assertThat(publisher.dropped()).isPositive();
+            publisher.storeLost("on fire");
             events.held.countDown();
 
             await().atMost(Duration.ofSeconds(30)).until(() -> events.all.size() >= 10_000);
-            assertThat(context.getBean(EventPublisher.class).dropped()).isPositive();
+            assertThat(events.all.subList(0, 2))
+                    .as("not behind the violations, of which one was being published")
+                    .contains(new StoreLostEvent("on fire"));
         });
     }
 
