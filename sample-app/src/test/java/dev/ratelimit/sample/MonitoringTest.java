@@ -145,6 +145,20 @@ class MonitoringTest {
         assertThat(Files.readString(DOCS.resolve("monitoring/alerts.yml"))).contains("alert: " + name);
     }
 
+    @Test
+    void everyAlertIsOnThePage() throws IOException {
+        String page = Files.readString(DOCS.resolve("monitoring.md"));
+        List<String> alerts = Pattern.compile("alert: RateLimit(\\w+)")
+                .matcher(Files.readString(DOCS.resolve("monitoring/alerts.yml")))
+                .results()
+                .map(alert -> alert.group(1).replaceAll("(?<=.)(?=[A-Z])", " ").toLowerCase(Locale.ROOT))
+                .toList();
+
+        assertThat(alerts).hasSizeGreaterThan(Warning.Kind.values().length);
+        assertThat(alerts.stream().map(name -> name.replace("store unavailable", "store failing")))
+                .allMatch(name -> page.contains("| " + name + " |"));
+    }
+
     static boolean hasPromtool() {
         return Files.isExecutable(PROMTOOL);
     }
