@@ -28,10 +28,17 @@ class LoggedValuesTest {
     /** Files that an operator names, and names of rules and limits in the configuration: they do not come with requests. */
     private static final List<String> OWN = List.of("file.path()", "rule.name()", "conditions().path()", "path()");
 
+    /** An exception as the last argument: its messages are printed with the stack trace. Lines for debugging may have it raw. */
+    private static final Pattern RAW_EXCEPTION =
+            Pattern.compile("^log\\.(?!debug).*,\\s*(?:e|failure|exception|error|thrown)\\);$", Pattern.DOTALL);
+
     static Stream<Path> sources() throws IOException {
         List<Path> modules = List.of(
                 ROOT.resolve("ratelimit-core/src/main/java"),
-                ROOT.resolve("ratelimit-spring-boot-autoconfigure/src/main/java"));
+                ROOT.resolve("ratelimit-spring-boot-autoconfigure/src/main/java"),
+                ROOT.resolve("ratelimit-dashboard/src/main/java"),
+                ROOT.resolve("ratelimit-archive/src/main/java"),
+                ROOT.resolve("ratelimit-redis/src/main/java"));
         List<Path> found = modules.stream().flatMap(LoggedValuesTest::javaFiles).toList();
         assertThat(found).hasSizeGreaterThan(100);
         return found.stream().filter(file -> read(file).contains("LoggerFactory"));
@@ -43,6 +50,14 @@ class LoggedValuesTest {
         } catch (IOException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    @ParameterizedTest
+    @MethodSource("sources")
+    void messagesOfLoggedExceptionsAreMadeHarmless(Path source) {
+        assertThat(CALL.matcher(read(source)).results().map(MatchResult::group))
+                .as("exceptions in log lines of %s without LogText.trace", source)
+                .noneMatch(call -> RAW_EXCEPTION.matcher(call).matches());
     }
 
     @ParameterizedTest

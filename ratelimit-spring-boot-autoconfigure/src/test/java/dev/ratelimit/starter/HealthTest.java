@@ -4,10 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.starter.FailingStoreTest.SickStore;
+import dev.ratelimit.upkeep.Upkeep;
 import java.net.http.HttpResponse;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import tools.jackson.databind.JsonNode;
@@ -50,6 +54,32 @@ class HealthTest {
                     .contains("\"lastUpkeep\":\"none since the start\"");
         }
     }
+
+    @Test
+    void afterARunTheIndicatorShowsWhenItWas(@TempDir Path folder) throws Exception {
+        try (RunningApplication application = RunningApplication.start(
+                List.of(WithFile.class),
+                "ratelimit.store.type=sqlite",
+                "ratelimit.store.sqlite.path=" + folder.resolve("ratelimit.db"),
+                "management.endpoint.health.show-details=always")) {
+            Instant before = Instant.now();
+            Upkeep upkeep = application.bean(Upkeep.class);
+            upkeep.run();
+
+            String at = JsonMapper.builder()
+                    .build()
+                    .readTree(application.get("/actuator/health/ratelimit").body())
+                    .path("details")
+                    .path("lastUpkeep")
+                    .asString();
+            assertThat(Instant.parse(at)).isBetween(before, Instant.now());
+            assertThat(at).isEqualTo(upkeep.lastRun().at().toString());
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @WithoutSecurity
+    static class WithFile {}
 
     /** No request has come: the indicator asks the store itself. */
     @Test
