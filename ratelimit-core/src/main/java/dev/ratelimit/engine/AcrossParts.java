@@ -81,12 +81,12 @@ final class AcrossParts implements Lane, GroupWatch {
         if (failing.isEmpty()) {
             failing = parts(undecided);
         }
+        Set<StorePart> answering = parts(decided);
+        failing.removeAll(answering);
         UndecidedException reason = UndecidedException.failed(failure);
         for (StorePart part : failing) {
             part.breaker.failed(reason, askedAt);
         }
-        Set<StorePart> answering = parts(decided);
-        answering.removeAll(failing);
         answering.forEach(part -> part.breaker.succeeded());
     }
 

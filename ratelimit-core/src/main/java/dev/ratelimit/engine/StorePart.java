@@ -81,7 +81,12 @@ final class StorePart implements Lane, GroupWatch {
         Set<StorePart> named = parts.named(failure);
         UndecidedException reason = UndecidedException.failed(failure);
         for (StorePart part : named.isEmpty() ? Set.of(this) : named) {
-            part.breaker.failed(reason, askedAt);
+            if (part != this || decided.isEmpty()) {
+                part.breaker.failed(reason, askedAt);
+            }
+        }
+        if (!decided.isEmpty()) {
+            answered(decided);
         }
     }
 

@@ -5,8 +5,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Some operations were not decided, since another process holds their rows. Decide those again that have no answer, without
- * the locked keys.
+ * Some operations were not decided, since another process holds their rows, or since their rows are unusable. The store itself is
+ * well. Decide those again that have no answer, without these keys.
  */
 public final class LockedKeysException extends LimitStoreException {
 
@@ -23,7 +23,17 @@ public final class LockedKeysException extends LimitStoreException {
      * @param answers in the order of the group, {@code null} where an operation was not decided
      */
     public LockedKeysException(Set<StateKey> keys, List<@Nullable Answer> answers, Throwable cause) {
-        super("the state of " + keys.size() + " subjects is locked by another process", answers, cause);
+        this("the state of " + keys.size() + " subjects is locked by another process", keys, answers, cause);
+    }
+
+    /**
+     * For rows that cannot be decided for another reason.
+     *
+     * @param keys those that stood in the way; empty if only the operations without an answer are concerned
+     * @param answers in the order of the group, {@code null} where an operation was not decided
+     */
+    public LockedKeysException(String message, Set<StateKey> keys, List<@Nullable Answer> answers, Throwable cause) {
+        super(message, answers, cause);
         this.keys = Set.copyOf(keys);
     }
 

@@ -1,5 +1,6 @@
 package dev.ratelimit.engine;
 
+import dev.ratelimit.Subject;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.ForwardingLimitStore;
 import dev.ratelimit.store.LimitStoreException;
@@ -26,6 +27,7 @@ class PartedStore extends ForwardingLimitStore {
     private final Map<Integer, Integer> moved = new ConcurrentHashMap<>();
     private final Map<Integer, AtomicInteger> calls = new ConcurrentHashMap<>();
     private final AtomicInteger mixedGroups = new AtomicInteger();
+    private final Set<String> unusable = ConcurrentHashMap.newKeySet();
     private volatile boolean namesParts = true;
 
     PartedStore() {
@@ -43,6 +45,16 @@ class PartedStore extends ForwardingLimitStore {
     /** Holds up calls of the part until the latch is open. */
     void hold(int part, CountDownLatch until) {
         held.put(part, until);
+    }
+
+    /** Requests of that subject fail, and their part is named. */
+    void unusable(Subject subject) {
+        unusable.add(subject.text());
+    }
+
+    private boolean isUnusable(Operation operation) {
+        return operation.demands().stream()
+                .anyMatch(demand -> unusable.contains(demand.key().subject()));
     }
 
     void namesParts(boolean does) {
@@ -95,18 +107,20 @@ class PartedStore extends ForwardingLimitStore {
             await(held.getOrDefault(part, new CountDownLatch(0)));
         }
         Set<Integer> failing = failing(all);
-        if (failing.isEmpty()) {
+        Set<Integer> named = new HashSet<>(failing);
+        group.stream().filter(this::isUnusable).forEach(operation -> named.addAll(parts(operation)));
+        if (named.isEmpty()) {
             return super.decide(group);
         }
         List<Answer> answers = new ArrayList<>();
         for (Operation operation : group) {
-            boolean fails = parts(operation).stream().anyMatch(failing::contains);
+            boolean fails = isUnusable(operation) || parts(operation).stream().anyMatch(failing::contains);
             answers.add(fails ? null : super.decide(List.of(operation)).get(0));
         }
         throw new LimitStoreException(
-                "parts " + failing + " are down",
+                "parts " + named + " are down",
                 answers,
-                namesParts ? failing : Set.of(),
+                namesParts ? named : Set.of(),
                 new IllegalStateException());
     }
 

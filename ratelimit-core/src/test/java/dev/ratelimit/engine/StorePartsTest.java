@@ -87,6 +87,29 @@ class StorePartsTest {
         });
     }
 
+    /** The breaker is open when the group comes back; the answers in it show that the part is well. */
+    @Test
+    void partThatHasDecidedSomeOfAGroupHasNotFailed() throws Exception {
+        StoreRateLimiter limiter = limiter(Grouping.DEFAULT.withDeadline(Duration.ofSeconds(4)));
+        Subject bad = Subject.user("bad1");
+        LimitRequest failing = LimitRequest.of(bad, "many").onFailure(FailurePolicy.CLOSED);
+        CountDownLatch over = new CountDownLatch(1);
+        store.unusable(bad);
+        store.hold(1, over);
+        CompletableFuture<Decision> alone = limiter.decideAsync(failing).toCompletableFuture();
+        await().until(() -> store.calls(1) == 1);
+        TimeUnit.MILLISECONDS.sleep(2_500);
+        CompletableFuture<Decision> good = limiter.decideAsync(request(1)).toCompletableFuture();
+        CompletableFuture<Decision> withIt = limiter.decideAsync(failing).toCompletableFuture();
+        assertThat(alone.get(40, TimeUnit.SECONDS).outcome()).isEqualTo(Outcome.FAILED); // after the deadline
+
+        over.countDown();
+
+        assertThat(good.get(40, TimeUnit.SECONDS).outcome()).isEqualTo(Outcome.ALLOWED);
+        assertThat(limiter.status().store().openParts()).isZero();
+        assertThat(withIt.get(40, TimeUnit.SECONDS).outcome()).isEqualTo(Outcome.FAILED);
+    }
+
     @Test
     void partThatHangsHoldsUpOnlyItsOwnRequests() throws Exception {
         StoreRateLimiter limiter = limiter(PATIENT);

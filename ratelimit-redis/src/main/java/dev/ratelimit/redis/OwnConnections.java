@@ -81,26 +81,37 @@ final class OwnConnections {
         return options.topologyRefreshOptions(refresh(application)).build();
     }
 
-    /** As the application refreshes; if it has no settings for that, periodically and at once when something has moved. */
+    /**
+     * As the application refreshes. Where it has no settings: periodically, and at once when something has moved. The period is always
+     * there: no trigger notices a server that is silent.
+     */
     @SuppressWarnings("deprecation") // Lettuce 6 has no triggers unless they are enabled
     private static ClusterTopologyRefreshOptions refresh(ClientOptions application) {
         ClusterTopologyRefreshOptions theirs =
                 application instanceof ClusterClientOptions cluster ? cluster.getTopologyRefreshOptions() : null;
-        if (theirs != null && isSet(theirs)) {
+        if (theirs != null && theirs.isPeriodicRefreshEnabled()) {
             return theirs;
         }
-        return ClusterTopologyRefreshOptions.builder()
+        ClusterTopologyRefreshOptions.Builder ours = ClusterTopologyRefreshOptions.builder()
                 .dynamicRefreshSources(theirs == null || theirs.useDynamicRefreshSources())
-                .enablePeriodicRefresh(REFRESH_PERIOD)
-                .enableAllAdaptiveRefreshTriggers()
+                .enablePeriodicRefresh(REFRESH_PERIOD);
+        if (theirs != null && hasTriggers(theirs)) {
+            ours.disableAllAdaptiveRefreshTriggers();
+            theirs.getAdaptiveRefreshTriggers().forEach(ours::enableAdaptiveRefreshTrigger);
+            return ours.adaptiveRefreshTriggersTimeout(theirs.getAdaptiveRefreshTimeout())
+                    .refreshTriggersReconnectAttempts(theirs.getRefreshTriggersReconnectAttempts())
+                    .closeStaleConnections(theirs.isCloseStaleConnections())
+                    .build();
+        }
+        return ours.enableAllAdaptiveRefreshTriggers()
                 .adaptiveRefreshTriggersTimeout(BETWEEN_ADAPTIVE_REFRESHES)
                 .build();
     }
 
-    private static boolean isSet(ClusterTopologyRefreshOptions options) {
-        return options.isPeriodicRefreshEnabled()
-                || !options.getAdaptiveRefreshTriggers()
-                        .equals(ClusterTopologyRefreshOptions.DEFAULT_ADAPTIVE_REFRESH_TRIGGERS);
+    /** Whether the application has chosen some. */
+    private static boolean hasTriggers(ClusterTopologyRefreshOptions options) {
+        return !options.getAdaptiveRefreshTriggers()
+                .equals(ClusterTopologyRefreshOptions.DEFAULT_ADAPTIVE_REFRESH_TRIGGERS);
     }
 
     private static Duration connectTimeout(SocketOptions application) {

@@ -2,6 +2,7 @@ package dev.ratelimit.redis;
 
 import dev.ratelimit.store.redis.Acknowledge;
 import dev.ratelimit.store.redis.RedisOptions;
+import dev.ratelimit.store.redis.SwapScript;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisCommandExecutionException;
@@ -15,9 +16,12 @@ import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.api.sync.RedisClusterCommands;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.protocol.RedisProtocolException;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Predicate;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
@@ -30,20 +34,18 @@ import org.slf4j.LoggerFactory;
  * <ol>
  *   <li>It is reachable with the credentials of the application.
  *   <li>It is Redis 6.2 or later, evicts nothing, and is a node of a cluster only if the application says so.
- *   <li>A script runs, with the commands and keys of the store.
+ *   <li>The script of the store runs, on a key of the store.
  * </ol>
  */
 final class RedisRequirements {
 
     private static final Logger log = LoggerFactory.getLogger(RedisRequirements.class);
 
-    /** Does what the store does, and leaves nothing. */
-    private static final String PROBE = """
-            local time = redis.call('TIME')
-            redis.call('SET', KEYS[1], ARGV[1], 'PXAT', (time[1] + 1) * 1000)
-            local read = redis.call('GETRANGE', KEYS[1], 0, 0) .. redis.call('GET', KEYS[1])
-            redis.call('DEL', KEYS[1])
-            return read""";
+    /** The script then compares no clocks. */
+    private static final String NO_MOMENT = "";
+
+    /** When Redis deletes the key of a check that did not end. Clocks may differ. */
+    private static final Duration LEFTOVER = Duration.ofMinutes(5);
 
     private static final int MAJOR = 6;
     private static final int MINOR = 2;
@@ -164,21 +166,42 @@ final class RedisRequirements {
         }
     }
 
+    /**
+     * Runs the script of the store as decisions do, and leaves nothing: a key that is not there is looked for, written, and
+     * deleted.
+     */
     private void probe(RedisClusterCommands<String, String> commands, String server, Predicate<Integer> hasSlot) {
+        String text = SwapScript.text();
         String[] keys = {key(hasSlot)};
-        Object first = commands.eval(PROBE, ScriptOutputType.VALUE, keys, "1");
-        Object again = commands.evalsha(commands.digest(PROBE), ScriptOutputType.VALUE, keys, "1");
-        if (!"11".equals(first) || !"11".equals(again)) {
+        List<Object> missing = commands.eval(text, ScriptOutputType.MULTI, keys, NO_MOMENT, "1", "version0", "", "");
+        String soon = Long.toString(System.currentTimeMillis() + LEFTOVER.toMillis());
+        String sha1 = commands.digest(text);
+        List<Object> written =
+                commands.evalsha(sha1, ScriptOutputType.MULTI, keys, NO_MOMENT, "1", "", "version1", soon);
+        List<Object> deleted =
+                commands.evalsha(sha1, ScriptOutputType.MULTI, keys, NO_MOMENT, "1", "version1", "", "0");
+        if (!isAnswer(missing, "") || !isAnswer(written, 1L) || !isAnswer(deleted, 1L)) {
             throw new RedisRefusedException(
-                    server + " answered a script with '" + first + "' and '" + again + "' instead of '11'",
+                    server + " answered the script that decides with " + missing + ", " + written + " and " + deleted
+                            + " instead of its time with '', 1 and 1",
                     "Make sure that no proxy answers instead of Redis.");
+        }
+        if (needsReplica) {
+            Long unused = commands.waitForReplication(0, 1);
         }
     }
 
-    /** One that this server holds. */
+    private static boolean isAnswer(List<Object> answer, Object expected) {
+        return answer.size() == 2
+                && answer.get(0) instanceof Long
+                && answer.get(1).equals(expected);
+    }
+
+    /** One that this server holds, and that no other instance looks at meanwhile. */
     private String key(Predicate<Integer> hasSlot) {
+        String unique = Long.toHexString(ThreadLocalRandom.current().nextLong());
         for (int i = 0; ; i++) {
-            String key = prefix + "{startup-" + i + "}:check";
+            String key = prefix + "{startup-" + i + "}:" + unique;
             if (hasSlot.test(SlotHash.getSlot(key))) {
                 return key;
             }
@@ -240,11 +263,13 @@ final class RedisRequirements {
                     server + " refuses the user or the password: " + text,
                     "Correct spring.data.redis.username and spring.data.redis.password.");
         }
-        if (is(answer, "NOPERM") || text.contains("The user executing the script can't")) {
+        if (is(answer, "NOPERM")
+                || text.contains("The user executing the script can't") // before Redis 7.2
+                || text.contains("ACL failure in script")) {
             return new RedisRefusedException(
                     server + " refuses a command or a key that rate limits need: " + text,
                     "Let an administrator allow them: ACL SETUSER <user> ~" + prefix
-                            + "* +eval +evalsha +time +get +getrange +set +del +wait +info.");
+                            + "* +eval +evalsha +time +mget +exists +set +del +wait +info.");
         }
         if (is(answer, "MOVED") || is(answer, "CROSSSLOT")) {
             return withoutCluster(server);

@@ -10,6 +10,7 @@ import io.lettuce.core.SslOptions;
 import io.lettuce.core.SslVerifyMode;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
+import io.lettuce.core.cluster.ClusterTopologyRefreshOptions.RefreshTrigger;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandType;
 import java.time.Duration;
@@ -114,6 +115,22 @@ class OwnConnectionsTest {
                 .getTopologyRefreshOptions();
         assertThat(added.isPeriodicRefreshEnabled()).isTrue();
         assertThat(added.useDynamicRefreshSources()).isFalse();
+
+        ClusterTopologyRefreshOptions onlyTriggers = ClusterTopologyRefreshOptions.builder()
+                .disableAllAdaptiveRefreshTriggers()
+                .enableAdaptiveRefreshTrigger(RefreshTrigger.UNKNOWN_NODE)
+                .adaptiveRefreshTriggersTimeout(Duration.ofSeconds(11))
+                .build();
+        ClusterTopologyRefreshOptions withPeriod = options(with(ClusterClientOptions.builder()
+                        .topologyRefreshOptions(onlyTriggers)
+                        .build()))
+                .getTopologyRefreshOptions();
+        assertThat(withPeriod.isPeriodicRefreshEnabled())
+                .as("no trigger notices a silent server")
+                .isTrue();
+        assertThat(withPeriod.getRefreshPeriod()).isEqualTo(Duration.ofSeconds(30));
+        assertThat(withPeriod.getAdaptiveRefreshTriggers()).containsExactly(RefreshTrigger.UNKNOWN_NODE);
+        assertThat(withPeriod.getAdaptiveRefreshTimeout()).isEqualTo(Duration.ofSeconds(11));
 
         ClusterTopologyRefreshOptions own = ClusterTopologyRefreshOptions.builder()
                 .enablePeriodicRefresh(Duration.ofMinutes(7))

@@ -112,17 +112,18 @@ class StartupRefusalTest {
         String connects = " +hello +auth +client +ping +info";
         String[] users = {
             "user noscripts on >secret ~rl:* +get +set +time" + connects,
-            "user noset on >secret ~rl:* +eval +evalsha +time +get +getrange +del" + connects,
-            "user nokeys on >secret ~others:* +eval +evalsha +time +get +getrange +set +del" + connects
+            "user noset on >secret ~rl:* +eval +evalsha +time +mget +exists +del" + connects,
+            "user noread on >secret ~rl:* +eval +evalsha +time +get +getrange +set +del" + connects,
+            "user nokeys on >secret ~others:* +eval +evalsha +time +mget +exists +set +del" + connects
         };
         try (RunningRedis redis = RunningRedis.start(users)) {
-            for (String user : new String[] {"noscripts", "noset", "nokeys"}) {
+            for (String user : new String[] {"noscripts", "noset", "noread", "nokeys"}) {
                 assertSays(
                         analysis(Application.with(folder, redis.properties())
                                 .withPropertyValues(
                                         "spring.data.redis.username=" + user, "spring.data.redis.password=secret")),
                         "refuses a command or a key that rate limits need: ",
-                        "ACL SETUSER <user> ~rl:* +eval +evalsha +time +get +getrange +set +del +wait +info");
+                        "ACL SETUSER <user> ~rl:* +eval +evalsha +time +mget +exists +set +del +wait +info");
             }
         }
     }

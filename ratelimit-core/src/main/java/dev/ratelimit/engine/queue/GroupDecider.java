@@ -82,6 +82,9 @@ final class GroupDecider {
             return List.of();
         } catch (LockedKeysException e) {
             Failed failed = new Failed(group, e);
+            if (!failed.decided.isEmpty()) {
+                watch.answered(failed.decided);
+            }
             answer(failed.decided, failed.answers);
             return askWithout(e, failed.undecided);
         } catch (Throwable e) { // a store in another language may throw undeclared exceptions

@@ -8,6 +8,7 @@ import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.StateKey;
 import dev.ratelimit.store.shard.JointRequest.Part;
+import dev.ratelimit.store.swap.Refunds;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -178,7 +179,8 @@ final class JointDecisions {
         ask(all, end);
         for (Asked one : violations) {
             if (one.question().isCharged()) {
-                refunds.giveBackLater(one.question()); // it has room by now; but it was denied when it was looked at
+                refunds.giveBackLater(
+                        one.question().refund()); // it has room by now; but it was denied when it was looked at
             } else {
                 one.take();
             }
@@ -215,13 +217,15 @@ final class JointDecisions {
         List<Asked> asked = new ArrayList<>();
         for (Asked one : charged) {
             asked.add(new Asked(
-                    one.request(), one.part(), new Question(one.part().shard, Refunds.refund(one.question()))));
+                    one.request(),
+                    one.part(),
+                    new Question(one.part().shard, one.question().refund())));
             asked.add(new Asked(one.request(), one.part(), one.part().question(Kind.PEEK)));
         }
         ask(asked, end);
         for (int i = 0; i < charged.size(); i++) {
             if (asked.get(2 * i).question().isSurelyUndone()) {
-                refunds.giveBackLater(charged.get(i).question());
+                refunds.giveBackLater(charged.get(i).question().refund());
             }
             if (charged.get(i).request().failure() == null
                     && asked.get(2 * i + 1).question().isAnswered()) {
@@ -246,9 +250,9 @@ final class JointDecisions {
     /** Nobody waits for it any more: a charge is given back, and a refund that was not made is made. */
     void answeredLate(Question question) {
         if (question.isCharged()) {
-            refunds.giveBackLater(question);
+            refunds.giveBackLater(question.refund());
         } else if (question.isSurelyUndone() && isRefund(question)) {
-            refunds.again(question);
+            refunds.again(question.operation);
         }
     }
 

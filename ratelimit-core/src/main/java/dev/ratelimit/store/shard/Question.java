@@ -1,11 +1,16 @@
 package dev.ratelimit.store.shard;
 
+import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.LockedKeysException;
 import dev.ratelimit.store.MovedKeysException;
 import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.Operation.Demand;
+import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.UnreachedStoreException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -61,6 +66,23 @@ final class Question {
                 && (failure instanceof UnreachedStoreException
                         || failure instanceof LockedKeysException
                         || failure instanceof MovedKeysException);
+    }
+
+    /** The operation that takes all of its charges back, as if its request had never come. */
+    Operation refund() {
+        List<Demand> back = new ArrayList<>();
+        List<Verdict> verdicts = answer().verdicts();
+        for (int i = 0; i < verdicts.size(); i++) {
+            Demand demand = operation.demands().get(i);
+            back.add(new Demand(
+                    demand.subject(),
+                    demand.limit(),
+                    demand.key(),
+                    0,
+                    verdicts.get(i).charge().withInterval(),
+                    null));
+        }
+        return new Operation(Kind.SETTLE, back);
     }
 
     /** Whether it was charged, as far as is known. */

@@ -8,6 +8,7 @@ import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Pruned;
 import dev.ratelimit.store.StateKey;
+import dev.ratelimit.store.swap.Refunds;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Comparator;
@@ -64,7 +65,7 @@ public final class ShardedLimitStore implements LimitStore {
         }
         this.deadlineNanos = deadline.toNanos();
         this.calls = new ParallelCalls(this.shards);
-        this.refunds = new Refunds(refund -> decide(List.of(refund)));
+        this.refunds = new Refunds("ratelimit-shard-refunds", refund -> decide(List.of(refund)));
         this.joint = new JointDecisions(calls, refunds, new KnownRoom(), this.shards.size());
         this.takeover = new Takeover(this.shards);
         this.watch = new ShardWatch(shards, this.shards, takeover, timing);

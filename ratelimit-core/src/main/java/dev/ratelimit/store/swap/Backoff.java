@@ -36,7 +36,7 @@ public final class Backoff {
 
     /** For a call that begins now, and is to end within that time. Each try reads the values before it writes. */
     public static Backoff within(Duration bound) {
-        return within(bound, System::nanoTime, LockSupport::parkNanos);
+        return within(bound, System::nanoTime, Backoff::park);
     }
 
     /** The same by another clock, for tests. */
@@ -49,7 +49,7 @@ public final class Backoff {
      * and must be followed by another at once. So there is a pause after every second loss.
      */
     public static Backoff inPairsWithin(Duration bound, Duration firstPause) {
-        return inPairsWithin(bound, firstPause, System::nanoTime, LockSupport::parkNanos);
+        return inPairsWithin(bound, firstPause, System::nanoTime, Backoff::park);
     }
 
     /** The same by another clock, for tests. */
@@ -72,6 +72,19 @@ public final class Backoff {
             next = Math.min(longest, 2 * next);
         }
         return nanoTime.getAsLong() < end;
+    }
+
+    /** An interrupt ends no pause: tries without pauses would keep the store busy until the bound. */
+    private static void park(long nanos) {
+        long end = System.nanoTime() + nanos;
+        boolean interrupted = false;
+        for (long left = nanos; left > 0; left = end - System.nanoTime()) {
+            LockSupport.parkNanos(left);
+            interrupted |= Thread.interrupted();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** How many tries have lost. */

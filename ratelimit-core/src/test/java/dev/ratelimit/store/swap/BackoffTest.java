@@ -51,6 +51,23 @@ class BackoffTest {
         assertThat(pausesSoFar).containsExactly(0, 1, 1, 2, 2, 3);
     }
 
+    /** Without pauses, there would be a try every few hundred nanoseconds. */
+    @Test
+    void interruptEndsNoPause() {
+        Backoff backoff = Backoff.within(Duration.ofMillis(50));
+        Thread.currentThread().interrupt();
+        boolean interrupted;
+        try {
+            while (backoff.again()) {
+                assertThat(backoff.lost()).isLessThan(100);
+            }
+        } finally {
+            interrupted = Thread.interrupted();
+        }
+
+        assertThat(interrupted).as("the caller learns of it").isTrue();
+    }
+
     @Test
     void pausesAreRandom() {
         for (int i = 0; i < 40; i++) {

@@ -1,24 +1,29 @@
 package dev.ratelimit.store.redis;
 
+import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.api.sync.RedisClusterCommands;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandType;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A cluster. The client follows redirections. */
+/** A cluster. The client follows redirections, except for commands that have to stay together. */
 final class ClusterServers implements RedisServers {
 
     private final RedisClusterClient client;
     private final StatefulRedisClusterConnection<byte[], byte[]> connection;
     private final Map<String, Integer> parts = new ConcurrentHashMap<>();
-    private final AtomicBoolean refreshing = new AtomicBoolean();
+    private final Search search = new Search(System::nanoTime);
 
     ClusterServers(RedisClusterClient client) {
         this.client = client;
@@ -60,7 +65,24 @@ final class ClusterServers implements RedisServers {
 
     @Override
     public void sendTogether(int slot, List<AsyncCommand<byte[], byte[], ?>> commands) {
-        var unused = connection.getConnectionAsync(node(slot)).whenComplete((node, failure) -> {
+        dispatch(connection.getConnectionAsync(node(slot)), commands);
+    }
+
+    @Override
+    public void sendTogether(Redirection to, List<AsyncCommand<byte[], byte[], ?>> commands) {
+        List<AsyncCommand<byte[], byte[], ?>> all = new ArrayList<>(commands);
+        if (to.isOnce()) {
+            all.add(
+                    0,
+                    new AsyncCommand<>(new Command<>(CommandType.ASKING, new StatusOutput<>(ByteArrayCodec.INSTANCE))));
+        }
+        dispatch(connection.getConnectionAsync(to.host(), to.port()), all);
+    }
+
+    private static void dispatch(
+            CompletableFuture<StatefulRedisConnection<byte[], byte[]>> connected,
+            List<AsyncCommand<byte[], byte[], ?>> commands) {
+        var unused = connected.whenComplete((node, failure) -> {
             if (node != null) {
                 node.dispatch(commands);
             } else {
@@ -70,9 +92,22 @@ final class ClusterServers implements RedisServers {
     }
 
     @Override
+    public void answered(String node) {
+        search.answered(node);
+    }
+
+    /** Its replica may have taken over. */
+    @Override
+    public void missed(String node) {
+        if (search.isSilent(node)) {
+            refresh();
+        }
+    }
+
+    @Override
     public void refresh() {
-        if (refreshing.compareAndSet(false, true)) {
-            var unused = client.refreshPartitionsAsync().whenComplete((done, failure) -> refreshing.set(false));
+        if (search.begins()) {
+            var unused = client.refreshPartitionsAsync().whenComplete((done, failure) -> search.ended());
         }
     }
 

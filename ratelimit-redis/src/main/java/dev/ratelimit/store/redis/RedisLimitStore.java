@@ -3,11 +3,15 @@ package dev.ratelimit.store.redis;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.LimitStoreException;
+import dev.ratelimit.store.LockedKeysException;
 import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.Operation.Demand;
+import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.Pruned;
 import dev.ratelimit.store.Pruned.Progress;
 import dev.ratelimit.store.StateKey;
-import dev.ratelimit.support.Micros;
+import dev.ratelimit.store.UnreachedStoreException;
+import dev.ratelimit.store.swap.Refunds;
 import io.lettuce.core.AbstractRedisClient;
 import java.time.InstantSource;
 import java.util.HashSet;
@@ -31,15 +35,17 @@ public final class RedisLimitStore implements LimitStore {
     private final RedisOptions options;
     private final RedisKeys keys;
     private final RememberedValues remembered = new RememberedValues(RememberedValues.MOST);
-    private final ServerClocks clocks = new ServerClocks();
+    private final Moments moments;
     private final SwapCalls calls;
-    private final Refunds refunds = new Refunds(this::decide);
+    private final Refunds refunds = new Refunds("ratelimit-redis-refunds", this::decide);
     private final @Nullable RedisPruning pruning;
 
     RedisLimitStore(RedisServers servers, RedisOptions options) {
         this.servers = servers;
         this.options = options;
         this.keys = new RedisKeys(options.keyPrefix());
+        ServerClocks clocks = new ServerClocks();
+        this.moments = new Moments(servers, clocks, options.clock());
         this.calls = new SwapCalls(servers, remembered, clocks, options);
         this.pruning = options.clock() == null ? null : new RedisPruning(servers, keys, options.clock());
     }
@@ -55,8 +61,10 @@ public final class RedisLimitStore implements LimitStore {
     @Override
     public List<Answer> decide(List<Operation> group) {
         SwapGroup swaps = new SwapGroup(group, calls, this::row);
-        swaps.decide(this::now, options.deadline());
-        refunds.giveBack(swaps.owed());
+        swaps.decide(moments, options.deadline());
+        for (Demand owed : swaps.owed()) {
+            refunds.giveBackLater(new Operation(Kind.SETTLE, List.of(owed)));
+        }
         List<@Nullable Answer> answers = swaps.answers();
         if (answers.contains(null)) {
             throw failed(swaps, answers);
@@ -70,36 +78,31 @@ public final class RedisLimitStore implements LimitStore {
     }
 
     private LimitStoreException failed(SwapGroup swaps, List<@Nullable Answer> answers) {
-        List<Task> failed = swaps.failed();
+        Set<StateKey> stuck = new HashSet<>();
         Set<Integer> parts = new HashSet<>();
-        for (Task task : failed) {
+        SwapFailure failure = null;
+        boolean isUndone = answers.stream().allMatch(Objects::isNull);
+        for (Task task : swaps.failed()) {
+            SwapFailure its = Objects.requireNonNull(task.failure());
+            failure = failure == null || failure.isOfKeys() ? its : failure;
+            stuck.addAll(task.failedKeys());
             task.failedSlots().forEach(slot -> parts.add(servers.part(slot)));
+            isUndone &= task.isSurelyUndone();
         }
-        Throwable cause = Objects.requireNonNull(failed.get(0).failure());
-        return new LimitStoreException("Redis failed: " + cause.getMessage(), answers, parts, cause);
+        Throwable cause =
+                Objects.requireNonNullElse(Objects.requireNonNull(failure).getCause(), failure);
+        String message = "Redis failed: " + failure.getMessage();
+        if (failure.isOfKeys()) {
+            return new LockedKeysException(message, stuck, answers, cause);
+        }
+        return isUndone
+                ? new UnreachedStoreException(message, parts, cause)
+                : new LimitStoreException(message, answers, parts, cause);
     }
 
     private Row row(StateKey key) {
         byte[] name = keys.of(key);
         return new Row(key, name, servers.slot(name), remembered.get(key));
-    }
-
-    /** The earliest of the clocks of their servers: none of them accepts a moment that has not come. */
-    private long now(Iterable<Row> rows) {
-        InstantSource given = options.clock();
-        if (given != null) {
-            return Micros.of(given.instant());
-        }
-        long earliest = Long.MAX_VALUE;
-        String last = null;
-        for (Row row : rows) {
-            String node = servers.node(row.slot);
-            if (!node.equals(last)) {
-                earliest = Math.min(earliest, clocks.now(node));
-                last = node;
-            }
-        }
-        return earliest;
     }
 
     /** After which each decision learns its values from the server. */

@@ -18,6 +18,9 @@ final class Row {
     private Stored next;
     private boolean isDecidedAnew;
 
+    /** Whether another process has changed it meanwhile, in this round. */
+    private boolean isLost;
+
     /** Whether the server has said during this call that the known value is the stored one. */
     private boolean isConfirmed;
 
@@ -36,6 +39,7 @@ final class Row {
     void begin() {
         next = known;
         isDecidedAnew = false;
+        isLost = false;
         unit = new Unit(this);
     }
 
@@ -100,6 +104,11 @@ final class Row {
     /** Another value is the stored one. */
     void found(Stored stored) {
         known = stored;
+        isLost = true;
         confirm();
+    }
+
+    boolean isLost() {
+        return isLost;
     }
 }

@@ -1,18 +1,35 @@
 package dev.ratelimit.store.redis;
 
+import dev.ratelimit.support.DaemonThreads;
+import dev.ratelimit.support.LogText;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.sync.RedisClusterCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.protocol.AsyncCommand;
 import java.util.List;
+import java.util.concurrent.ThreadFactory;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** One server, or the master that Sentinel names. */
+/**
+ * One server, or the master that Sentinel names. The client looks for it when it connects, and connects again only if the
+ * connection is closed. A machine without power closes nothing, and neither does a master that has become a replica. So a
+ * connection that is silent for a second is replaced here, and one to a server that is no master.
+ */
 final class SingleServer implements RedisServers {
 
-    private final StatefulRedisConnection<byte[], byte[]> connection;
+    private static final Logger log = LoggerFactory.getLogger(SingleServer.class);
+
+    private static final ThreadFactory THREADS = DaemonThreads.named("ratelimit-redis-reconnect");
+
+    private final RedisClient client;
+    private final Search search = new Search(System::nanoTime);
+    private volatile StatefulRedisConnection<byte[], byte[]> connection;
+    private boolean isClosed;
 
     SingleServer(RedisClient client) {
+        this.client = client;
         this.connection = client.connect(ByteArrayCodec.INSTANCE);
     }
 
@@ -47,8 +64,52 @@ final class SingleServer implements RedisServers {
     }
 
     @Override
+    public void sendTogether(Redirection to, List<AsyncCommand<byte[], byte[], ?>> commands) {
+        throw new IllegalStateException("a single server redirects nobody, but this one said " + to);
+    }
+
+    @Override
+    public void answered(String node) {
+        search.answered(node);
+    }
+
+    @Override
+    public void missed(String node) {
+        if (search.isSilent(node)) {
+            replace("it has not answered for a second");
+        }
+    }
+
+    @Override
     public void refresh() {
-        // There is only one.
+        replace("the server is no master");
+    }
+
+    private void replace(String reason) {
+        if (search.begins()) {
+            THREADS.newThread(() -> {
+                        try {
+                            use(client.connect(ByteArrayCodec.INSTANCE));
+                            log.info("Replaced the connection to Redis: {}", reason);
+                        } catch (RuntimeException e) {
+                            log.debug("Could not replace the connection to Redis: {}", LogText.of(e.getMessage()));
+                        } finally {
+                            search.ended();
+                        }
+                    })
+                    .start();
+        }
+    }
+
+    private synchronized void use(StatefulRedisConnection<byte[], byte[]> made) {
+        if (isClosed) {
+            made.close();
+            return;
+        }
+        StatefulRedisConnection<byte[], byte[]> old = connection;
+        connection = made;
+        search.answered(node(0));
+        var unused = old.closeAsync();
     }
 
     @Override
@@ -57,7 +118,8 @@ final class SingleServer implements RedisServers {
     }
 
     @Override
-    public void close() {
+    public synchronized void close() {
+        isClosed = true;
         connection.close();
     }
 }

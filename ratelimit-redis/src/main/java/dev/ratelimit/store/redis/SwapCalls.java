@@ -1,6 +1,9 @@
 package dev.ratelimit.store.redis;
 
+import dev.ratelimit.store.redis.RedisServers.Redirection;
 import dev.ratelimit.store.redis.Unit.Outcome;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.IntegerOutput;
@@ -60,10 +63,7 @@ final class SwapCalls {
         boolean known = true;
         for (Sent one : sent) {
             try {
-                SwapReply reply = await(one.command, deadlineNanos);
-                clocks.told(one.node, reply.time());
-                told(one.swap, reply);
-                requireAcknowledged(one, deadlineNanos);
+                finish(follow(one, moment, isScriptKnown, deadlineNanos), deadlineNanos);
             } catch (RedisNoScriptException e) {
                 known = false;
                 one.swap.units().forEach(unit -> unit.end(Outcome.REFUSED));
@@ -74,6 +74,57 @@ final class SwapCalls {
         return known;
     }
 
+    /** The client does not follow redirections of commands that stay together. They are sent again to the server that was named, once. */
+    private Sent follow(Sent one, long moment, boolean isScriptKnown, long deadlineNanos) throws Exception {
+        if (one.acknowledgement == null) {
+            return one;
+        }
+        try {
+            SwapReply unused = await(one, deadlineNanos);
+            return one;
+        } catch (RedisCommandExecutionException e) {
+            Redirection to = Redirection.in(e.getMessage());
+            if (to == null) {
+                throw e;
+            }
+            if (!to.isOnce()) {
+                servers.refresh();
+            }
+            var command = one.swap.command(moment, options.clock() != null, isScriptKnown);
+            var acknowledgement = acknowledgement(deadlineNanos);
+            servers.sendTogether(to, List.of(command, acknowledgement));
+            return new Sent(one.swap, to.host() + ":" + to.port(), command, acknowledgement);
+        }
+    }
+
+    private void finish(Sent one, long deadlineNanos) throws Exception {
+        SwapReply reply = await(one, deadlineNanos);
+        clocks.told(one.node, reply.time());
+        told(one.swap, reply);
+        if (one.acknowledgement != null) {
+            try {
+                requireAcknowledged(one.acknowledgement, deadlineNanos);
+            } catch (Exception e) {
+                SwapFailure failure = SwapFailure.afterCommand(e);
+                one.swap.units().forEach(unit -> unit.fail(failure));
+            }
+        }
+    }
+
+    private SwapReply await(Sent one, long deadlineNanos) throws Exception {
+        try {
+            SwapReply reply = await(one.command, deadlineNanos);
+            servers.answered(one.node);
+            return reply;
+        } catch (RedisCommandExecutionException e) {
+            servers.answered(one.node);
+            throw e;
+        } catch (TimeoutException | RedisCommandTimeoutException e) {
+            servers.missed(one.node);
+            throw new TimeoutException("no answer in time");
+        }
+    }
+
     private Sent send(Swap swap, long moment, boolean isScriptKnown, long deadlineNanos) {
         AsyncCommand<byte[], byte[], SwapReply> command = swap.command(moment, options.clock() != null, isScriptKnown);
         String node = servers.node(swap.slot());
@@ -81,13 +132,17 @@ final class SwapCalls {
             servers.send(swap.slot(), command);
             return new Sent(swap, node, command, null);
         }
+        AsyncCommand<byte[], byte[], Long> acknowledgement = acknowledgement(deadlineNanos);
+        servers.sendTogether(swap.slot(), List.of(command, acknowledgement));
+        return new Sent(swap, node, command, acknowledgement);
+    }
+
+    private static AsyncCommand<byte[], byte[], Long> acknowledgement(long deadlineNanos) {
         long millis = Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime()));
-        AsyncCommand<byte[], byte[], Long> acknowledgement = new AsyncCommand<>(new Command<>(
+        return new AsyncCommand<>(new Command<>(
                 CommandType.WAIT,
                 new IntegerOutput<>(ByteArrayCodec.INSTANCE),
                 new CommandArgs<>(ByteArrayCodec.INSTANCE).add(1).add(millis)));
-        servers.sendTogether(swap.slot(), List.of(command, acknowledgement));
-        return new Sent(swap, node, command, acknowledgement);
     }
 
     private void told(Swap swap, SwapReply reply) {
@@ -97,11 +152,7 @@ final class SwapCalls {
         }
         int key = 0;
         for (Unit unit : swap.units()) {
-            try {
-                told(unit, reply, key);
-            } catch (IllegalArgumentException e) {
-                unit.fail(e); // the others are as the server said
-            }
+            told(unit, reply, key);
             key += unit.rows().size();
         }
     }
@@ -115,7 +166,12 @@ final class SwapCalls {
             Row row = unit.rows().get(i);
             byte[] found = reply.found(firstKey + i);
             if (found != null) {
-                row.found(decode(row, found));
+                try {
+                    row.found(decode(row, found));
+                } catch (IllegalArgumentException e) {
+                    unit.fail(SwapFailure.ofValue(row.key, e)); // the others are as the server said
+                    return;
+                }
                 remembered.lost(row.key, row.known());
             } else if (unchanged && row.isChanged()) {
                 row.markWritten();
@@ -142,24 +198,22 @@ final class SwapCalls {
         }
     }
 
-    private static void requireAcknowledged(Sent one, long deadlineNanos) throws Exception {
-        if (one.acknowledgement != null && await(one.acknowledgement, deadlineNanos) < 1) {
+    private static void requireAcknowledged(Future<Long> acknowledgement, long deadlineNanos) throws Exception {
+        if (await(acknowledgement, deadlineNanos) < 1) {
             throw new TimeoutException("no replica has acknowledged the decision in time");
         }
     }
 
     private void failed(Swap swap, Exception e) {
         String message = String.valueOf(e.getMessage());
-        boolean isMoving = ON_THE_MOVE.stream().anyMatch(message::startsWith);
-        if (isMoving) {
+        if (message.startsWith("MOVED ") || SwapFailure.isOfNoMaster(e)) {
             servers.refresh();
         }
-        for (Unit unit : swap.units()) {
-            if (isMoving) {
-                unit.end(Outcome.LOST);
-            } else {
-                unit.fail(e);
-            }
+        if (ON_THE_MOVE.stream().anyMatch(message::startsWith)) {
+            swap.units().forEach(unit -> unit.moving(message));
+        } else {
+            SwapFailure failure = SwapFailure.ofCommand(e);
+            swap.units().forEach(unit -> unit.fail(failure));
         }
     }
 

@@ -18,8 +18,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.TimeoutException;
-import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -79,10 +77,10 @@ final class SwapGroup implements GroupArithmetic.Rows {
     }
 
     /**
-     * @param clock the time for rows, in microseconds
+     * @param moments finds the time of each round
      * @param longest the time after which to give up
      */
-    void decide(ToLongFunction<Iterable<Row>> clock, Duration longest) {
+    void decide(Moments moments, Duration longest) {
         long deadlineNanos = System.nanoTime() + longest.toNanos();
         Backoff backoff = Backoff.inPairsWithin(longest, FIRST_PAUSE);
         List<Task> open = new ArrayList<>();
@@ -90,38 +88,51 @@ final class SwapGroup implements GroupArithmetic.Rows {
         boolean isScriptKnown = true;
         boolean isTimeLeft = true;
         while (!open.isEmpty() && isTimeLeft) {
-            long now = decideHere(open, clock);
-            List<Swap> swaps = swaps(open);
-            isScriptKnown = calls.run(swaps, now, isScriptKnown, deadlineNanos);
-            open.removeIf(task -> task.isDone(knownValues, now));
+            Moments.Round round = moments.next(open);
+            decideHere(round);
+            List<Swap> swaps = swaps(round.tasks());
+            isScriptKnown = calls.run(swaps, round.now(), isScriptKnown, deadlineNanos);
+            open = stillOpen(open, round);
             if (!open.isEmpty()) {
                 isTimeLeft = isAnyUndone(swaps) ? backoff.again() : deadlineNanos - System.nanoTime() > 0;
             }
         }
         for (Task task : open) {
-            task.fail(new TimeoutException(
+            task.fail(SwapFailure.ofKeys(
                     task.isRefused()
                             ? "the server refused the moment of the decision: no clock of a server may differ"
                                     + " from another by a second"
-                            : "no swap succeeded in time, after " + backoff.lost()
-                                    + " tries: other processes change the same subjects, or this one is too busy"));
+                            : "no swap succeeded in time, after " + backoff.lost() + " tries: " + task.obstacle()));
         }
     }
 
-    private long decideHere(List<Task> open, ToLongFunction<Iterable<Row>> clock) {
-        for (Task task : open) {
+    /** Those that had to wait for another round come first in the next one. */
+    private List<Task> stillOpen(List<Task> open, Moments.Round round) {
+        List<Task> still = new ArrayList<>();
+        if (round.tasks().size() < open.size()) {
+            still.addAll(open);
+            still.removeAll(round.tasks());
+        }
+        for (Task task : round.tasks()) {
+            if (!task.isDone(knownValues, round.now())) {
+                still.add(task);
+            }
+        }
+        return still;
+    }
+
+    private void decideHere(Moments.Round round) {
+        for (Task task : round.tasks()) {
             task.rows().forEach(Row::begin);
         }
-        long now = clock.applyAsLong(rows.values());
-        GroupArithmetic arithmetic = new GroupArithmetic(this, now);
-        for (Task task : open) {
+        GroupArithmetic arithmetic = new GroupArithmetic(this, round.now());
+        for (Task task : round.tasks()) {
             task.giveBack(arithmetic);
         }
-        for (Task task : open) {
+        for (Task task : round.tasks()) {
             task.decide(arithmetic);
             task.joinUnits();
         }
-        return now;
     }
 
     /** One for each slot, or several if there are many rows. */

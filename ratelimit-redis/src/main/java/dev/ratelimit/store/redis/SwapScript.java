@@ -9,13 +9,18 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /** The script {@code swap.lua}, and the name by which a server knows it. */
-final class SwapScript {
+public final class SwapScript {
 
     static final byte[] TEXT = read();
 
     static final byte[] SHA1 = sha1(TEXT);
 
     private SwapScript() {}
+
+    /** The script, to check that a server runs it. */
+    public static String text() {
+        return new String(TEXT, StandardCharsets.UTF_8);
+    }
 
     private static byte[] read() {
         try (InputStream in = SwapScript.class.getResourceAsStream("swap.lua")) {

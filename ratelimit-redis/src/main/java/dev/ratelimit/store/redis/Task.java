@@ -7,6 +7,7 @@ import dev.ratelimit.store.GroupArithmetic;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
+import dev.ratelimit.store.StateKey;
 import dev.ratelimit.store.redis.Unit.Outcome;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +24,7 @@ final class Task {
     private final List<Row> rows;
     private final boolean isInOneSlot;
     private @Nullable Answer answer;
-    private @Nullable Throwable failure;
+    private @Nullable SwapFailure failure;
 
     /** For each row the charge that it bears, to be given back before the operation is decided again. */
     private final @Nullable Charge[] charges;
@@ -47,21 +48,46 @@ final class Task {
     }
 
     @Nullable
-    Throwable failure() {
+    SwapFailure failure() {
         return failure;
     }
 
-    /** The slots that failed; all of its slots if it has only come too late. */
+    /** The slots whose server failed. */
     List<Integer> failedSlots() {
         List<Integer> failed = new ArrayList<>();
-        List<Integer> all = new ArrayList<>();
         for (Row row : rows) {
-            all.add(row.slot);
-            if (row.unit.failure() != null) {
+            SwapFailure its = row.unit.failure();
+            if (its != null && !its.isOfKeys()) {
                 failed.add(row.slot);
             }
         }
-        return failed.isEmpty() ? all : failed;
+        return failed;
+    }
+
+    /** The keys that stood in its way, although their server is well. */
+    List<StateKey> failedKeys() {
+        List<StateKey> failed = new ArrayList<>();
+        for (Row row : rows) {
+            SwapFailure its = row.unit.failure();
+            StateKey bad = its == null ? null : its.key();
+            if (bad != null) {
+                failed.add(bad);
+            } else if (row.isLost() && !row.unit.isDecided()) {
+                failed.add(row.key);
+            }
+        }
+        return failed;
+    }
+
+    /** Whether it failed without any change: nothing of it was written, and no charge is left. */
+    boolean isSurelyUndone() {
+        for (int i = 0; i < rows.size(); i++) {
+            SwapFailure its = rows.get(i).unit.failure();
+            if (charges[i] != null || (its != null && its.mayHaveWritten())) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Whether a server has refused the moment that it was decided for. */
@@ -69,7 +95,18 @@ final class Task {
         return rows.stream().anyMatch(row -> row.unit.outcome() == Outcome.REFUSED);
     }
 
-    void fail(Throwable cause) {
+    /** Why it was lost in the last round. */
+    String obstacle() {
+        for (Row row : rows) {
+            String move = row.unit.move();
+            if (move != null) {
+                return "its slot is on the way to another server (" + move + ")";
+            }
+        }
+        return "other processes change the same subjects, or this one is too busy";
+    }
+
+    void fail(SwapFailure cause) {
         this.failure = cause;
     }
 
@@ -123,8 +160,9 @@ final class Task {
         boolean decided = true;
         for (Row row : rows) {
             decided &= row.unit.isDecided();
-            if (row.unit.failure() != null) {
-                failure = row.unit.failure();
+            SwapFailure its = row.unit.failure();
+            if (its != null && (failure == null || failure.isOfKeys())) {
+                failure = its; // rather that of a server than that of a key
             }
         }
         if (!isInOneSlot) {
@@ -133,12 +171,16 @@ final class Task {
         return failure != null || decided || (!isInOneSlot && isDeniedAnyway(known, now));
     }
 
-    /** Notes which rows bear a charge of this task, unless all do. */
+    /** Notes which rows bear a charge of this task, unless all do. A charge that may have been given back is not given back again. */
     private void note(boolean complete) {
         boolean allowed = operation.kind() == Kind.DECIDE && answer().allowed();
         for (int i = 0; i < rows.size(); i++) {
-            if (rows.get(i).unit.isDecided()) {
+            Unit unit = rows.get(i).unit;
+            SwapFailure its = unit.failure();
+            if (unit.isDecided()) {
                 charges[i] = allowed && !complete ? answer().verdicts().get(i).charge() : null;
+            } else if (its != null && its.mayHaveWritten()) {
+                charges[i] = null;
             }
         }
     }

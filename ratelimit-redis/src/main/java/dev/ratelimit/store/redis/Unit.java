@@ -13,17 +13,18 @@ final class Unit {
         KNOWN,
         /** All rows were as they were known, and what was decided is written. */
         DONE,
-        /** Another process had changed a row: nothing was written. */
+        /** Another process had changed a row, or its slot is on the way to another server: nothing was written. */
         LOST,
         /** The server has refused the command as a whole: nothing was written. */
         REFUSED,
-        /** It is not known whether it was written. */
+        /** It cannot be decided. The failure says whether it may have been written. */
         FAILED
     }
 
     private final List<Row> rows = new ArrayList<>(1);
     private Outcome outcome = Outcome.KNOWN;
-    private @Nullable Throwable failure;
+    private @Nullable SwapFailure failure;
+    private @Nullable String move;
 
     Unit(Row row) {
         rows.add(row);
@@ -37,9 +38,11 @@ final class Unit {
         return rows.get(0).slot;
     }
 
-    /** Takes over the rows of the other one. */
+    /** The larger one takes over the rows of the other one: all users of an address may end up in one. */
     void join(Unit other) {
-        if (other != this) {
+        if (other.rows.size() > rows.size()) {
+            other.join(this);
+        } else if (other != this) {
             for (Row row : other.rows) {
                 row.unit = this;
                 rows.add(row);
@@ -70,9 +73,21 @@ final class Unit {
         this.outcome = how;
     }
 
-    void fail(Throwable cause) {
+    void fail(SwapFailure cause) {
         this.outcome = Outcome.FAILED;
         this.failure = cause;
+    }
+
+    /** A server has refused it, since its slot is on the way to another one. */
+    void moving(String error) {
+        this.outcome = Outcome.LOST;
+        this.move = error;
+    }
+
+    /** The error of a server that its slot has left, in this round. */
+    @Nullable
+    String move() {
+        return move;
     }
 
     Outcome outcome() {
@@ -85,7 +100,7 @@ final class Unit {
     }
 
     @Nullable
-    Throwable failure() {
+    SwapFailure failure() {
         return failure;
     }
 }

@@ -26,8 +26,19 @@ end
 local keys, args = KEYS, ARGV
 local number = #keys
 local starts = args[2]
--- All at once: for short values, each call costs more than what it reads.
-local values = call('MGET', unpack(keys))
+-- All at once: for short values, each call costs more than what it reads. Lua can pass on a few thousand arguments.
+local values
+if number <= 1000 then
+    values = call('MGET', unpack(keys))
+else
+    values = {}
+    for from = 1, number, 1000 do
+        local some = call('MGET', unpack(keys, from, math.min(from + 999, number)))
+        for i = 1, #some do
+            values[from + i - 1] = some[i]
+        end
+    end
+end
 local first = 1
 while first <= number do
     local last = first

@@ -2,7 +2,11 @@ package dev.ratelimit.store.redis;
 
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.sync.RedisClusterCommands;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.ArrayOutput;
 import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +24,16 @@ final class HeldUpServers implements RedisServers {
 
         /** Whether the command goes at all. */
         boolean isSent() throws Exception;
+    }
+
+    /** Thrown before a command: it is carried out, but its answer does not arrive. */
+    static final class LostAnswerException extends IOException {
+
+        private static final long serialVersionUID = 1L;
+
+        LostAnswerException() {
+            super("the answer is lost");
+        }
     }
 
     private final RedisServers servers;
@@ -68,9 +82,35 @@ final class HeldUpServers implements RedisServers {
             if (action == null || action.isSent()) {
                 servers.sendTogether(0, commands);
             }
+        } catch (LostAnswerException e) {
+            commands.forEach(this::carryOut);
+            commands.forEach(command -> command.completeExceptionally(e));
         } catch (Exception e) {
             commands.forEach(command -> command.completeExceptionally(e));
         }
+    }
+
+    /** Waits until the server has done it. */
+    private void carryOut(AsyncCommand<byte[], byte[], ?> command) {
+        AsyncCommand<byte[], byte[], List<Object>> copy = new AsyncCommand<>(
+                new Command<>(command.getType(), new ArrayOutput<>(ByteArrayCodec.INSTANCE), command.getArgs()));
+        servers.send(0, copy);
+        List<Object> unused = copy.toCompletableFuture().join();
+    }
+
+    @Override
+    public void sendTogether(Redirection to, List<AsyncCommand<byte[], byte[], ?>> commands) {
+        servers.sendTogether(to, commands);
+    }
+
+    @Override
+    public void answered(String node) {
+        servers.answered(node);
+    }
+
+    @Override
+    public void missed(String node) {
+        servers.missed(node);
     }
 
     @Override

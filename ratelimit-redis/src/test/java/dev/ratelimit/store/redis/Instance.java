@@ -13,6 +13,7 @@ import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -39,6 +40,10 @@ final class Instance implements AutoCloseable {
                         .withDeadline(options.deadline()))
                 .rememberedDenials(0)
                 .build();
+    }
+
+    static Instance on(RedisURI address, RedisOptions options) {
+        return of(TestRedis.client(address), options);
     }
 
     static Instance on(RedisProcess server, RedisOptions options) {

@@ -11,9 +11,11 @@ import dev.ratelimit.Outcome;
 import dev.ratelimit.Subject;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStoreException;
+import dev.ratelimit.store.LockedKeysException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
+import dev.ratelimit.store.StateKey;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.cluster.SlotHash;
@@ -22,6 +24,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -253,6 +256,49 @@ class RedisFailuresTest {
 
         String left = server.call(redis -> redis.get("rl:{user:alice}:api"));
         assertThat(left).isEqualTo("written by hand");
+    }
+
+    /** Only one subject asks, and fails: that must not look as if the server had failed. */
+    @Test
+    void valueOfAnotherApplicationFailsNoOtherSubject() {
+        connect();
+        server.call(redis -> redis.set("rl:{user:alice}:api", "written by hand"));
+
+        assertThatThrownBy(() -> instance.isAllowed(ALICE, LIMIT))
+                .isInstanceOfSatisfying(LockedKeysException.class, e -> {
+                    assertThat(e.keys()).containsExactly(StateKey.of(ALICE, LIMIT.name()));
+                    assertThat(e.parts()).isEmpty();
+                });
+        long end = System.nanoTime() + 3 * OPTIONS.deadline().toNanos(); // the breaker opens after one
+        while (System.nanoTime() < end) {
+            assertThat(instance.decide(ALICE, LIMIT).outcome()).isEqualTo(Outcome.FAILED);
+            LockSupport.parkNanos(20_000_000);
+        }
+
+        assertThat(instance.decide(BOB, LIMIT).outcome()).isEqualTo(Outcome.ALLOWED);
+    }
+
+    /** Its connections stay open, as those to an address that leads to another server by now. */
+    @Test
+    void replicaIsLeftForTheServerThatTheAddressLeadsToNow() throws Exception {
+        try (RedisProcess next = RedisProcess.start();
+                Relay address = Relay.to(server.port());
+                Instance there = Instance.on(address.uri(), OPTIONS)) {
+            server.call(redis -> redis.flushall());
+            assertThat(there.decide(ALICE, LIMIT).allowed()).isTrue();
+            address.leadTo(next.port());
+            server.call(redis -> redis.replicaof("127.0.0.1", next.port()));
+            try {
+                Awaitility.await()
+                        .atMost(Duration.ofSeconds(20))
+                        .until(() -> there.decide(ALICE, LIMIT).allowed());
+            } finally {
+                server.call(redis -> redis.replicaofNoOne());
+            }
+
+            long kept = next.call(redis -> redis.exists("rl:{user:alice}:api"));
+            assertThat(kept).isOne();
+        }
     }
 
     @Test

@@ -117,7 +117,11 @@ final class RedisProcess implements AutoCloseable {
 
     /** Calls it on a connection for this call alone. */
     <T> T call(Function<RedisCommands<String, String>, T> action) {
-        RedisClient client = RedisClient.create(uri());
+        return call(uri(), action);
+    }
+
+    static <T> T call(RedisURI uri, Function<RedisCommands<String, String>, T> action) {
+        RedisClient client = RedisClient.create(uri);
         try (StatefulRedisConnection<String, String> connection = client.connect()) {
             return action.apply(connection.sync());
         } finally {

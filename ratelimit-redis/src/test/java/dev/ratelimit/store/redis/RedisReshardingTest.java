@@ -46,13 +46,24 @@ class RedisReshardingTest {
         for (RedisProcess master : cluster.masters()) {
             master.call(redis -> redis.flushall());
         }
+        moveUnderLoad(cluster, Instance.PATIENT);
+    }
+
+    @Test
+    void acknowledgedRequestsAreExactWhileTheirSlotMoves() throws Exception {
+        try (RedisProcessCluster cluster = RedisProcessCluster.start(3, 1, "repl-ping-replica-period 1")) {
+            moveUnderLoad(cluster, Instance.PATIENT.withAcknowledge(Acknowledge.REPLICA));
+        }
+    }
+
+    private void moveUnderLoad(RedisProcessCluster cluster, RedisOptions options) throws Exception {
         int slot = slot(subjects.get(0));
         int home = slot * cluster.masters().size() / SlotHash.SLOT_COUNT;
         AtomicIntegerArray admitted = new AtomicIntegerArray(subjects.size());
         List<Instance> instances = new ArrayList<>();
         try {
             for (int i = 0; i < 3; i++) {
-                instances.add(Instance.on(cluster, Instance.PATIENT));
+                instances.add(Instance.on(cluster, options));
             }
             try (Load load = Load.start(instances, 2, instance -> ask(instance, admitted))) {
                 int at = home;

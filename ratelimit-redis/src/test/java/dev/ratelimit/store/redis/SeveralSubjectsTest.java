@@ -10,9 +10,11 @@ import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
+import io.lettuce.core.RedisException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -108,6 +110,77 @@ class SeveralSubjectsTest {
                 .hasMessageContaining("the connection is cut");
 
         Awaitility.await().untilAsserted(() -> assertCharged(0, 0));
+    }
+
+    private static boolean losesItsAnswer() throws IOException {
+        throw new HeldUpServers.LostAnswerException();
+    }
+
+    private void assertChargedAndStays(int user, int address) {
+        Awaitility.await().untilAsserted(() -> assertCharged(user, address));
+        Awaitility.await()
+                .during(Duration.ofMillis(1_500)) // longer than the pauses before the next tries
+                .atMost(Duration.ofSeconds(20))
+                .untilAsserted(() -> assertCharged(user, address));
+    }
+
+    /** It may have been made: made twice, it would admit one more. */
+    @Test
+    void refundWithALostAnswerIsNotMadeAgain() {
+        otherCharges(ADDRESS, perAddress);
+        otherCharges(ADDRESS, perAddress);
+        servers.before(USER_KEY, () -> {
+            throw new IOException("the connection is cut");
+        });
+        servers.before(ADDRESS_KEY, () -> true); // finds what the other one has charged
+        servers.before(ADDRESS_KEY, () -> true);
+        servers.before(ADDRESS_KEY, SeveralSubjectsTest::losesItsAnswer);
+        instance.used(ADDRESS, perAddress);
+
+        assertThatThrownBy(() -> instance.store.decide(both)).isInstanceOf(LimitStoreException.class);
+
+        assertChargedAndStays(0, 2);
+    }
+
+    @Test
+    void refundThatWasNotSentIsMadeAgain() {
+        servers.before(USER_KEY, () -> {
+            throw new IOException("the connection is cut");
+        });
+        servers.before(ADDRESS_KEY, () -> true);
+        servers.before(ADDRESS_KEY, () -> {
+            throw new RedisException("Currently not connected. Commands are rejected.");
+        });
+
+        assertThatThrownBy(() -> instance.store.decide(both)).isInstanceOf(LimitStoreException.class);
+
+        assertChargedAndStays(0, 0);
+    }
+
+    /** The second round only gives back the charge of the first one. */
+    @Test
+    void chargeIsNotGivenBackTwiceIfTheAnswerIsLost() {
+        otherCharges(ADDRESS, perAddress);
+        otherCharges(ADDRESS, perAddress);
+        instance.used(ADDRESS, perAddress);
+        servers.before(USER_KEY, this::otherUsesUpTheUser);
+        servers.before(ADDRESS_KEY, () -> true);
+        servers.before(ADDRESS_KEY, SeveralSubjectsTest::losesItsAnswer);
+
+        assertThatThrownBy(() -> instance.store.decide(both)).hasMessageContaining("the answer is lost");
+
+        assertChargedAndStays(2, 2);
+    }
+
+    @Test
+    void lostConnectionIsNamedAsTheCause() {
+        servers.before(USER_KEY, () -> {
+            throw new CancellationException();
+        });
+
+        assertThatThrownBy(() -> instance.isAllowed(USER, perUser))
+                .isInstanceOf(LimitStoreException.class)
+                .hasMessage("Redis failed: the connection was lost before the answer");
     }
 
     /** The application ends before it can give back: the store is closed. */

@@ -8,8 +8,11 @@ import dev.ratelimit.Subject;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.State;
 import dev.ratelimit.algorithm.Violations;
+import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.GroupArithmetic;
+import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
+import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.StateKey;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -18,6 +21,8 @@ import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -47,6 +52,25 @@ class SwapScriptTest {
     void disconnect() {
         other.close();
         TestRedis.shutdown(client);
+    }
+
+    /** On one server, all users of an address are written together. Lua cannot pass on that many arguments at once. */
+    @Test
+    void manySubjectsOfOneAddressAreDecidedTogether() {
+        Limit address = Instance.atMost("per-address", 1_000_000);
+        List<Operation> group = new ArrayList<>();
+        for (int i = 0; i < 10_000; i++) {
+            group.add(new Operation(
+                    Kind.DECIDE,
+                    List.of(
+                            new Demand(Subject.user("user" + i), LIMIT, 1),
+                            new Demand(Subject.ip("192.0.2.1"), address, 1))));
+        }
+
+        assertThat(other.store.decide(group)).hasSize(10_000).allMatch(Answer::allowed);
+
+        assertThat(other.used(Subject.user("user9999"), LIMIT)).isEqualTo(1);
+        assertThat(other.used(Subject.ip("192.0.2.1"), address)).isEqualTo(10_000);
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.ratelimit.store.redis;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
@@ -33,7 +34,11 @@ final class TestRedis {
 
     /** A client that behaves as that of the starter does. */
     static RedisClient client(RedisProcess server) {
-        RedisClient client = RedisClient.create(server.uri());
+        return client(server.uri());
+    }
+
+    static RedisClient client(RedisURI address) {
+        RedisClient client = RedisClient.create(address);
         client.setOptions(ClientOptions.builder()
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                 .replayFilter(command -> true)

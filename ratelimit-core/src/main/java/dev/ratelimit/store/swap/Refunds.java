@@ -1,16 +1,12 @@
-package dev.ratelimit.store.shard;
+package dev.ratelimit.store.swap;
 
-import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.store.LockedKeysException;
 import dev.ratelimit.store.MovedKeysException;
 import dev.ratelimit.store.Operation;
-import dev.ratelimit.store.Operation.Demand;
-import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.UnreachedStoreException;
 import dev.ratelimit.support.DaemonThreads;
 import dev.ratelimit.support.LogText;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
@@ -21,11 +17,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives charges back that could not be given back at once, on a thread of its own. It tries a few times, as long as the shard
- * was surely not reached: a refund that is made twice would admit too much. A charge that is never given back stays, which
+ * Gives charges back that could not be given back at once, on a thread of its own. It tries a few times, as long as the store
+ * has surely not made the refund: one that is made twice would admit too much. A charge that is never given back stays, which
  * admits nothing extra. Thread-safe.
  */
-final class Refunds implements AutoCloseable {
+public final class Refunds implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(Refunds.class);
 
@@ -37,40 +33,27 @@ final class Refunds implements AutoCloseable {
     private final ScheduledThreadPoolExecutor thread;
 
     /**
-     * @param giveBack asks the shards for it
+     * @param thread its name
+     * @param giveBack asks the store for it
      */
-    Refunds(Consumer<Operation> giveBack) {
+    public Refunds(String thread, Consumer<Operation> giveBack) {
         this.giveBack = giveBack;
-        this.thread = new ScheduledThreadPoolExecutor(1, DaemonThreads.named("ratelimit-shard-refunds"));
-        thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
-        thread.setKeepAliveTime(30, TimeUnit.SECONDS);
-        thread.allowCoreThreadTimeOut(true);
+        this.thread = new ScheduledThreadPoolExecutor(1, DaemonThreads.named(thread));
+        this.thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        this.thread.setKeepAliveTime(30, TimeUnit.SECONDS);
+        this.thread.allowCoreThreadTimeOut(true);
     }
 
-    /** The operation that takes all charges of an answered question back, as if its request had never come. */
-    static Operation refund(Question charged) {
-        List<Demand> back = new ArrayList<>();
-        List<Verdict> verdicts = charged.answer().verdicts();
-        for (int i = 0; i < verdicts.size(); i++) {
-            Demand demand = charged.operation.demands().get(i);
-            back.add(new Demand(
-                    demand.subject(),
-                    demand.limit(),
-                    demand.key(),
-                    0,
-                    verdicts.get(i).charge().withInterval(),
-                    null));
-        }
-        return new Operation(Kind.SETTLE, back);
+    /**
+     * @param refund takes charges back
+     */
+    public void giveBackLater(Operation refund) {
+        schedule(refund, 0);
     }
 
-    void giveBackLater(Question charged) {
-        schedule(refund(charged), 0);
-    }
-
-    /** Makes a refund again that was not made. */
-    void again(Question refund) {
-        schedule(refund.operation, 1);
+    /** Makes a refund again that was surely not made. */
+    public void again(Operation refund) {
+        schedule(refund, 1);
     }
 
     private void schedule(Operation refund, int tries) {
@@ -84,7 +67,7 @@ final class Refunds implements AutoCloseable {
             ScheduledFuture<?> unused = thread.schedule(
                     () -> giveBack(refund, tries), PAUSES.get(tries).toMillis(), TimeUnit.MILLISECONDS);
         } catch (RejectedExecutionException e) {
-            log.debug("Leaving a charge on a shard: the store is closed", e);
+            log.debug("Leaving a charge: the store is closed", e);
         }
     }
 
