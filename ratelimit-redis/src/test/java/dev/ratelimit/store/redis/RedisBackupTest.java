@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
+import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -81,6 +82,37 @@ class RedisBackupTest {
             assertThat(isBlocked(instance)).isTrue();
             charge(instance, 35);
             assertThat(instance.isAllowed(ALICE, LIMIT)).isFalse();
+        }
+    }
+
+    /** With its append-only file switched on, a server would start from that file, and not from the snapshot. */
+    @Test
+    void snapshotIsRestoredOnAServerWithAnAppendOnlyFile() throws Exception {
+        try (RedisProcess server = RedisProcess.start("appendonly yes", "appendfsync everysec");
+                Instance instance = Instance.on(server, Instance.PATIENT)) {
+            charge(instance, 40);
+            server.call(redis -> redis.save());
+            Path backup = Files.copy(
+                    server.folder().resolve("dump.rdb"), server.folder().resolve("backup.rdb"));
+            charge(instance, 25);
+            server.kill();
+            Files.delete(server.folder().resolve("dump.rdb")); // the disk is lost
+            Files.delete(server.folder().resolve("appendonly.aof"));
+
+            Files.copy(backup, server.folder().resolve("dump.rdb"));
+            server.startAgain("appendonly no");
+            server.call(redis -> redis.configSet("appendonly", "yes"));
+
+            assertUsed(instance, 40);
+            Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> server.call(redis -> redis.info("persistence"))
+                    .lines()
+                    .map(String::strip)
+                    .toList()
+                    .containsAll(List.of("aof_enabled:1", "aof_rewrite_in_progress:0", "aof_rewrite_scheduled:0")));
+            charge(instance, 5);
+            server.kill();
+            server.startAgain();
+            assertUsed(instance, 45);
         }
     }
 

@@ -1,10 +1,19 @@
 package dev.ratelimit.store.redis;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.algorithm.State;
+import dev.ratelimit.algorithm.Violations;
 import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.MemoryLimitStore;
+import dev.ratelimit.store.MemoryStates;
+import dev.ratelimit.store.StateKey;
 import dev.ratelimit.test.store.LimitStoreHistories;
 import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.KeyValue;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
 
@@ -15,6 +24,7 @@ class RedisHistoriesTest {
 
         private AbstractRedisClient client;
         private RedisLimitStore store;
+        private RedisServers servers;
 
         abstract AbstractRedisClient connect() throws Exception;
 
@@ -30,13 +40,36 @@ class RedisHistoriesTest {
         protected LimitStore open(InstantSource time) throws Exception {
             flush();
             client = connect();
+            servers = RedisServers.connect(client);
             store = RedisLimitStore.open(
                     client, RedisOptions.DEFAULT.withClock(time).withDeadline(Duration.ofSeconds(20)));
             return store;
         }
 
+        /** Beside the answers, compares the stored values with the states that the memory holds. */
+        @Override
+        protected void decided(List<StateKey> keys, MemoryLimitStore memory, String where) {
+            RedisKeys names = new RedisKeys(RedisOptions.DEFAULT_KEY_PREFIX);
+            List<StateKey> all = keys.stream().distinct().toList();
+            List<KeyValue<byte[], byte[]>> values =
+                    servers.commands().mget(all.stream().map(names::of).toArray(byte[][]::new));
+            for (int i = 0; i < all.size(); i++) {
+                Stored stored =
+                        values.get(i).hasValue() ? StoredCodec.decode(values.get(i).getValue()) : Stored.NONE;
+                State state = MemoryStates.state(memory, all.get(i));
+                Violations violations = MemoryStates.violations(memory, all.get(i));
+                assertThat(stored.state())
+                        .as("%s, state of %s", where, all.get(i))
+                        .isEqualTo(state == null ? State.FRESH : state);
+                assertThat(stored.violations())
+                        .as("%s, violations of %s", where, all.get(i))
+                        .isEqualTo(violations == null ? Violations.NONE : violations);
+            }
+        }
+
         @AfterEach
         void disconnect() {
+            servers.close();
             TestRedis.shutdown(client);
         }
     }

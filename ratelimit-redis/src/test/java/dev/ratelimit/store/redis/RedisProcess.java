@@ -66,8 +66,12 @@ final class RedisProcess implements AutoCloseable {
         }
     }
 
-    /** Starts it with what it has left in its folder. */
-    void startAgain() throws IOException {
+    /**
+     * Starts it with what it has left in its folder.
+     *
+     * @param replacing settings that replace those it had, until the next start
+     */
+    void startAgain(String... replacing) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 ExecutableProvider.newJarResourceProvider().get().getAbsolutePath(),
                 "--port",
@@ -78,7 +82,9 @@ final class RedisProcess implements AutoCloseable {
                 folder.toString(),
                 "--save",
                 ""));
-        for (String setting : settings) {
+        List<String> all = new ArrayList<>(settings);
+        all.addAll(List.of(replacing)); // the last one counts
+        for (String setting : all) {
             String[] words = setting.split(" ", 2);
             command.add("--" + words[0]);
             command.addAll(List.of(words[1].split(" ")));

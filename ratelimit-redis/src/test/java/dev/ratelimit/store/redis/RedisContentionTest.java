@@ -1,0 +1,64 @@
+package dev.ratelimit.store.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ratelimit.Lease;
+import dev.ratelimit.Limit;
+import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.store.StateKey;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** {@code lease: auto} on a Redis: the swaps that are lost to other instances show which subjects are worth a lease. */
+class RedisContentionTest {
+
+    private static final Subject ALICE = Subject.user("alice");
+
+    private static final Limit AUTO = Limit.named("auto")
+            .algorithm(new FixedWindow(10_000, Instance.AGES))
+            .lease(Lease.AUTO)
+            .build();
+
+    private static final int TURNS = 6;
+
+    /** The first lease of a subject under contention. An instance that asks alone begins with two. */
+    private static final int LARGE = 16;
+
+    @BeforeEach
+    void flush() {
+        TestRedis.single().call(redis -> redis.flushall());
+    }
+
+    @Test
+    void instancesThatFightOverASubjectTakeLargeLeases() {
+        try (Instance a = Instance.on(TestRedis.single(), Instance.PATIENT);
+                Instance b = Instance.on(TestRedis.single(), Instance.PATIENT);
+                Instance c = Instance.on(TestRedis.single(), Instance.PATIENT);
+                Instance watching = Instance.on(TestRedis.single(), Instance.PATIENT)) {
+            for (int i = 0; i < TURNS; i++) {
+                assertThat(a.decide(ALICE, AUTO).allowed()).isTrue();
+                assertThat(b.decide(ALICE, AUTO).allowed()).isTrue();
+                assertThat(c.decide(ALICE, AUTO).allowed()).isTrue();
+            }
+
+            assertThat(a.store.isContended(StateKey.of(ALICE, AUTO.name()))).isTrue();
+            assertThat(watching.used(ALICE, AUTO))
+                    .as("charged: more than was asked for, in advance")
+                    .isGreaterThan(3L * TURNS + LARGE);
+        }
+    }
+
+    @Test
+    void instanceThatAsksAloneTakesSmallOnes() {
+        try (Instance alone = Instance.on(TestRedis.single(), Instance.PATIENT);
+                Instance watching = Instance.on(TestRedis.single(), Instance.PATIENT)) {
+            for (int i = 0; i < TURNS; i++) {
+                assertThat(alone.decide(ALICE, AUTO).allowed()).isTrue();
+            }
+
+            assertThat(alone.store.isContended(StateKey.of(ALICE, AUTO.name()))).isFalse();
+            assertThat(watching.used(ALICE, AUTO)).isLessThan(TURNS + LARGE / 2);
+        }
+    }
+}
