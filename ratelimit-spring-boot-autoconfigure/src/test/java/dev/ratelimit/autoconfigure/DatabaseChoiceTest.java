@@ -16,15 +16,8 @@ import dev.ratelimit.store.MemoryLimitStore;
 import dev.ratelimit.store.sqlite.SqliteLimitStore;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.Driver;
-import java.sql.DriverManager;
-import java.sql.DriverPropertyInfo;
-import java.sql.SQLException;
 import java.util.Map;
-import java.util.Properties;
 import java.util.function.Supplier;
-import java.util.logging.Logger;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.apache.commons.dbcp2.BasicDataSource;
@@ -153,43 +146,17 @@ class DatabaseChoiceTest {
     }
 
     /** As drivers are that log, or find the right server, before they call another driver. */
-    public static final class WrappingDriver implements Driver {
+    public static final class WrappingDriver extends ForwardingDriver {
 
         static final String PREFIX = "jdbc:wrapping:";
 
-        @Override
-        public Connection connect(String url, Properties info) throws SQLException {
-            return acceptsURL(url) ? DriverManager.getConnection(url.substring(PREFIX.length()), info) : null;
+        public WrappingDriver() {
+            super(PREFIX);
         }
 
         @Override
-        public boolean acceptsURL(String url) {
-            return url.startsWith(PREFIX);
-        }
-
-        @Override
-        public DriverPropertyInfo[] getPropertyInfo(String url, Properties info) {
-            return new DriverPropertyInfo[0];
-        }
-
-        @Override
-        public int getMajorVersion() {
-            return 1;
-        }
-
-        @Override
-        public int getMinorVersion() {
-            return 0;
-        }
-
-        @Override
-        public boolean jdbcCompliant() {
-            return false;
-        }
-
-        @Override
-        public Logger getParentLogger() {
-            return Logger.getGlobal();
+        String target(String url) {
+            return url.substring(PREFIX.length());
         }
     }
 

@@ -15,10 +15,17 @@ import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
+import java.sql.Driver;
+import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -58,7 +65,71 @@ class WrappingDriversTest {
         return Stream.of(
                 Named.of("p6spy by its address", () -> hikari(URL.replace("jdbc:", "jdbc:p6spy:"))),
                 Named.of("p6spy around a pool", () -> new P6DataSource(hikari(URL))),
-                Named.of("the wrapper of AWS", () -> hikari(URL.replace("jdbc:", "jdbc:aws-wrapper:"))));
+                Named.of("the wrapper of AWS", () -> hikari(URL.replace("jdbc:", "jdbc:aws-wrapper:"))),
+                Named.of("Testcontainers", () -> hikari(ContainerDriver.URL)));
+    }
+
+    /**
+     * Stands in for the driver of Testcontainers, which needs Docker. That one starts a container for each URL that it has not
+     * seen before.
+     */
+    private static final class ContainerDriver extends ForwardingDriver {
+
+        private static final String PREFIX = "jdbc:tc:";
+        private static final String URL = PREFIX + "postgresql:18:///shop?TC_REUSABLE=true";
+
+        private final Set<String> urls = ConcurrentHashMap.newKeySet();
+
+        private ContainerDriver() {
+            super(PREFIX);
+        }
+
+        @Override
+        String target(String url) {
+            urls.add(url);
+            return WrappingDriversTest.URL;
+        }
+    }
+
+    private static final ContainerDriver CONTAINERS = new ContainerDriver();
+
+    /** Registered by its jar, as in applications that test with containers. */
+    private static final List<Driver> REPLACED = DriverManager.drivers()
+            .filter(driver -> driver.getClass().getName().startsWith("org.testcontainers."))
+            .toList();
+
+    @BeforeAll
+    static void replaceTheDriverOfTestcontainers() throws SQLException {
+        for (Driver driver : REPLACED) {
+            DriverManager.deregisterDriver(driver);
+        }
+        DriverManager.registerDriver(CONTAINERS);
+    }
+
+    @AfterAll
+    static void putItBack() throws SQLException {
+        DriverManager.deregisterDriver(CONTAINERS);
+        for (Driver driver : REPLACED) {
+            DriverManager.registerDriver(driver);
+        }
+    }
+
+    /** Another URL would be another container, with counts of its own. */
+    @Test
+    void urlOfTestcontainersIsNotChanged() {
+        CONTAINERS.urls.clear();
+        Supplier<DataSource> ofTheApplication = () -> hikari(ContainerDriver.URL);
+        application(ofTheApplication).run(context -> {
+            assertThat(decided(context.getBean(RateLimiter.class))).isEqualTo(Outcome.ALLOWED);
+            assertThat(CONTAINERS.urls).containsExactly(ContainerDriver.URL);
+        });
+        application(ofTheApplication)
+                .withPropertyValues("ratelimit.store.postgresql.url=" + ContainerDriver.URL)
+                .run(context -> {
+                    assertThat(decided(context.getBean(RateLimiter.class))).isEqualTo(Outcome.ALLOWED);
+                    assertThat(CONTAINERS.urls).containsExactly(ContainerDriver.URL);
+                });
+        assertThat(folder.resolve("ratelimit.db")).doesNotExist();
     }
 
     private static DataSource hikari(String url) {
