@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
+import dev.ratelimit.testing.tls.SelfSignedKey;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Objects;
@@ -24,11 +25,11 @@ class RedisTlsTest {
 
     private RunningRedis redis;
     private TlsRelay relay;
-    private Path keys;
+    private SelfSignedKey keys;
 
     @BeforeEach
     void start() throws Exception {
-        keys = TlsRelay.keyStore(folder);
+        keys = SelfSignedKey.create(folder);
         redis = RunningRedis.start("user default off", "user shop on >secret ~* +@all");
         relay = TlsRelay.start(keys, redis.port());
     }
@@ -51,10 +52,10 @@ class RedisTlsTest {
     }
 
     /** Trusts the certificates of a key store, as an application says it. */
-    private static String[] bundle(Path trusted) {
+    private static String[] bundle(SelfSignedKey trusted) {
         return new String[] {
-            "spring.ssl.bundle.jks.redis.truststore.location=file:" + trusted,
-            "spring.ssl.bundle.jks.redis.truststore.password=" + TlsRelay.PASSWORD,
+            "spring.ssl.bundle.jks.redis.truststore.location=file:" + trusted.keyStore(),
+            "spring.ssl.bundle.jks.redis.truststore.password=" + SelfSignedKey.PASSWORD,
             "spring.ssl.bundle.jks.redis.truststore.type=PKCS12",
             "spring.data.redis.ssl.bundle=redis"
         };
@@ -96,7 +97,7 @@ class RedisTlsTest {
     @Test
     void untrustedCertificateStopsTheStart() throws Exception {
         Path others = Files.createDirectory(folder.resolve("others"));
-        FailureAnalysis analysis = analysis(application(bundle(TlsRelay.keyStore(others))));
+        FailureAnalysis analysis = analysis(application(bundle(SelfSignedKey.create(others))));
         assertThat(analysis.getDescription()).contains("localhost:" + relay.port() + " cannot be reached with TLS: ");
         assertThat(analysis.getAction()).contains("spring.data.redis.ssl.bundle trust the certificate");
         assertThat(relay.handshakes()).as("nothing was sent").isZero();

@@ -1,18 +1,15 @@
 package dev.ratelimit.redis;
 
+import dev.ratelimit.testing.tls.SelfSignedKey;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.Socket;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
-import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
@@ -21,8 +18,6 @@ import javax.net.ssl.SSLSocket;
 
 /** Speaks TLS in front of a Redis of a test, which may be built without it. Its certificate is for {@code localhost}. */
 final class TlsRelay implements AutoCloseable {
-
-    static final String PASSWORD = "changeit";
 
     private final SSLServerSocket socket;
     private final int target;
@@ -34,44 +29,11 @@ final class TlsRelay implements AutoCloseable {
         this.target = target;
     }
 
-    /**
-     * Makes a key store with a new key and a certificate that it has signed itself.
-     *
-     * @return the file, of type PKCS12; it is also the trust store of its clients
-     */
-    static Path keyStore(Path folder) throws IOException, InterruptedException {
-        Path file = folder.resolve("redis.p12");
-        Process keytool = new ProcessBuilder(List.of(
-                        Path.of(System.getProperty("java.home"), "bin", "keytool")
-                                .toString(),
-                        "-genkeypair",
-                        "-alias",
-                        "redis",
-                        "-keyalg",
-                        "EC",
-                        "-dname",
-                        "CN=localhost",
-                        "-ext",
-                        "SAN=dns:localhost,ip:127.0.0.1",
-                        "-storetype",
-                        "PKCS12",
-                        "-storepass",
-                        PASSWORD,
-                        "-keystore",
-                        file.toString()))
-                .redirectErrorStream(true)
-                .redirectOutput(folder.resolve("keytool.txt").toFile())
-                .start();
-        if (!keytool.waitFor(60, TimeUnit.SECONDS) || keytool.exitValue() != 0) {
-            throw new IllegalStateException(Files.readString(folder.resolve("keytool.txt")));
-        }
-        return file;
-    }
-
-    static TlsRelay start(Path keyStore, int target) throws IOException, GeneralSecurityException {
-        KeyStore keys = KeyStore.getInstance(keyStore.toFile(), PASSWORD.toCharArray());
+    static TlsRelay start(SelfSignedKey key, int target) throws IOException, GeneralSecurityException {
+        char[] password = SelfSignedKey.PASSWORD.toCharArray();
+        KeyStore keys = KeyStore.getInstance(key.keyStore().toFile(), password);
         KeyManagerFactory managers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-        managers.init(keys, PASSWORD.toCharArray());
+        managers.init(keys, password);
         SSLContext context = SSLContext.getInstance("TLS");
         context.init(managers.getKeyManagers(), null, null);
         SSLServerSocket socket = (SSLServerSocket)

@@ -2,6 +2,7 @@ package dev.ratelimit.startup;
 
 import dev.ratelimit.connection.MissingDriverException;
 import dev.ratelimit.store.LimitStoreException;
+import javax.net.ssl.SSLException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
@@ -13,6 +14,10 @@ public final class StoreFailureAnalyzer extends AbstractFailureAnalyzer<LimitSto
                     + " ratelimit.store.postgresql.url. To start without it, set ratelimit.store.required: false;"
                     + " ratelimit.on-failure then applies until the store is available.";
 
+    private static final String NO_TLS =
+            "Check the TLS settings of the driver, in the properties of your DataSource or in ratelimit.store.postgresql.url:"
+                    + " sslrootcert has to name the certificate of the authority that signed the one of the server.";
+
     private static final String NO_DRIVER =
             "Add the driver to your dependencies: org.postgresql:postgresql for PostgreSQL, org.xerial:sqlite-jdbc for an"
                     + " SQLite file. Or set ratelimit.store.type to a store whose driver you have.";
@@ -20,8 +25,13 @@ public final class StoreFailureAnalyzer extends AbstractFailureAnalyzer<LimitSto
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, LimitStoreException cause) {
         return new FailureAnalysis(
-                "The rate limit store cannot be opened: " + cause.getMessage(),
-                cause instanceof MissingDriverException ? NO_DRIVER : UNREACHABLE,
-                cause);
+                "The rate limit store cannot be opened: " + cause.getMessage(), action(cause), cause);
+    }
+
+    private String action(LimitStoreException cause) {
+        if (cause instanceof MissingDriverException) {
+            return NO_DRIVER;
+        }
+        return findCause(cause, SSLException.class) == null ? UNREACHABLE : NO_TLS;
     }
 }

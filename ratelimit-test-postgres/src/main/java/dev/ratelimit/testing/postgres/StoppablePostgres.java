@@ -9,6 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +19,7 @@ public final class StoppablePostgres implements AutoCloseable {
 
     private final Path folder;
     private final int port;
+    private final Map<String, String> settings = new TreeMap<>();
     private @Nullable EmbeddedPostgres server;
 
     /**
@@ -38,11 +41,17 @@ public final class StoppablePostgres implements AutoCloseable {
         return "jdbc:postgresql://localhost:" + port + "/postgres?user=postgres&password=postgres";
     }
 
+    /** A setting as in {@code postgresql.conf}, for the next start. */
+    public void set(String name, String value) {
+        settings.put(name, value);
+    }
+
     /** Returns when it accepts connections. */
     public void start() {
+        EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder();
+        settings.forEach(builder::setServerConfig);
         try {
-            server = EmbeddedPostgres.builder()
-                    .setPort(port)
+            server = builder.setPort(port)
                     .setDataDirectory(folder)
                     .setCleanDataDirectory(false)
                     .setPGStartupWait(Duration.ofSeconds(60))
