@@ -5,13 +5,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ratelimit.Subject;
 import dev.ratelimit.annotation.RateLimited;
 import dev.ratelimit.web.servlet.SubjectResolver;
+import jakarta.servlet.http.HttpSession;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.security.config.Customizer;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.core.userdetails.User;
+import org.springframework.security.core.userdetails.UserDetails;
+import org.springframework.security.core.userdetails.UserDetailsService;
+import org.springframework.security.provisioning.InMemoryUserDetailsManager;
+import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -21,8 +30,27 @@ class AnnotationKeysTest {
     private static RunningApplication application;
 
     @Configuration(proxyBeanMethods = false)
-    @WithoutSecurity
+    @EnableAutoConfiguration
     static class Application {
+
+        @Bean
+        SecurityFilterChain security(HttpSecurity http) {
+            return http.authorizeHttpRequests(requests -> requests.anyRequest().permitAll())
+                    .httpBasic(Customizer.withDefaults())
+                    .build();
+        }
+
+        @Bean
+        UserDetailsService users() {
+            return new InMemoryUserDetailsManager(user("alice"), user("bob"));
+        }
+
+        private static UserDetails user(String name) {
+            return User.withUsername(name)
+                    .password("{noop}" + name)
+                    .roles("USER")
+                    .build();
+        }
 
         @Bean
         SubjectResolver tenants() {
@@ -50,6 +78,29 @@ class AnnotationKeysTest {
             @GetMapping("/by-user")
             @RateLimited(limit = "one-user", key = "user")
             String byUser() {
+                return "ok";
+            }
+
+            @GetMapping("/by-user-and-address")
+            @RateLimited(limit = "one", key = "user+ip")
+            String byUserAndAddress() {
+                return "ok";
+            }
+
+            @GetMapping("/by-session")
+            @RateLimited(limit = "one", key = "session")
+            String bySession() {
+                return "ok";
+            }
+
+            @GetMapping("/begin-session")
+            String beginSession(HttpSession session) {
+                return session.getId();
+            }
+
+            @GetMapping("/by-api-key")
+            @RateLimited(limit = "one", key = "api-key")
+            String byApiKey() {
                 return "ok";
             }
 
@@ -100,10 +151,51 @@ class AnnotationKeysTest {
     }
 
     @Test
+    void userIsTheSubjectFromEveryAddress() throws Exception {
+        assertThat(statusAs("alice", "/by-user", "198.51.100.5")).isEqualTo(200);
+        assertThat(statusAs("bob", "/by-user", "198.51.100.5")).isEqualTo(200);
+        assertThat(statusAs("alice", "/by-user", "198.51.100.6")).isEqualTo(429);
+    }
+
+    @Test
+    void userAndAddressTogetherAreTheSubject() throws Exception {
+        assertThat(statusAs("alice", "/by-user-and-address", "198.51.100.7")).isEqualTo(200);
+        assertThat(statusAs("alice", "/by-user-and-address", "198.51.100.8")).isEqualTo(200);
+        assertThat(statusAs("bob", "/by-user-and-address", "198.51.100.7")).isEqualTo(200);
+        assertThat(statusAs("alice", "/by-user-and-address", "198.51.100.7")).isEqualTo(429);
+    }
+
+    @Test
+    void sessionIsTheSubject() throws Exception {
+        String first = newSession();
+        String second = newSession();
+        assertThat(status("/by-session", "Cookie", first)).isEqualTo(200);
+        assertThat(status("/by-session", "Cookie", second)).isEqualTo(200);
+        assertThat(status("/by-session", "Cookie", first, "X-Forwarded-For", "198.51.100.9"))
+                .isEqualTo(429);
+    }
+
+    private static String newSession() throws IOException, InterruptedException {
+        return "JSESSIONID=" + application.get("/begin-session").body();
+    }
+
+    @Test
+    void apiKeyIsTheSubject() throws Exception {
+        assertThat(status("/by-api-key", "X-API-Key", "a")).isEqualTo(200);
+        assertThat(status("/by-api-key", "X-API-Key", "b")).isEqualTo(200);
+        assertThat(status("/by-api-key", "X-API-Key", "a", "X-Forwarded-For", "198.51.100.9"))
+                .isEqualTo(429);
+    }
+
+    @Test
     void beanGivesTheSubject() throws Exception {
         assertThat(status("/by-bean?tenant=a")).isEqualTo(200);
         assertThat(status("/by-bean?tenant=b")).isEqualTo(200);
         assertThat(status("/by-bean?tenant=a")).isEqualTo(429);
+    }
+
+    private static int statusAs(String user, String path, String address) throws Exception {
+        return new LoginClient(application, address).basic(path, user, user).statusCode();
     }
 
     private static int status(String path, String... headers) throws IOException, InterruptedException {
