@@ -27,9 +27,9 @@ import org.springframework.security.core.Authentication;
  * </ol>
  *
  * A correct login is never charged, so that many of them at once, also at several instances, do not deny each other. It does not
- * clear earlier failures. Otherwise a client at the address of an active user could guess without end. A login that could not be
- * checked is not charged. Other kinds of authentication, such as remember-me and tokens, pass as they are, unless their manager
- * was wrapped by {@link #limited}.
+ * clear earlier failures. Otherwise a client at the address of an active user could guess without end. Every exception of the
+ * manager is charged, except an {@link AuthenticationServiceException}: that login could not be checked. Other kinds of
+ * authentication, such as remember-me and tokens, pass as they are, unless their manager was wrapped by {@link #limited}.
  */
 public final class LoginLimits {
 
@@ -97,7 +97,8 @@ public final class LoginLimits {
         long number = underWay.begin(asked);
         try {
             Authentication user = chargingFailures(passwords, login, asked, request);
-            if (!user.isAuthenticated()) {
+            // Some managers return null for a wrong password, as providers may.
+            if (user == null || !user.isAuthenticated()) {
                 charge(asked, request);
                 return user;
             }
@@ -117,7 +118,8 @@ public final class LoginLimits {
             return passwords.authenticate(login);
         } catch (AuthenticationServiceException | RateLimitExceededException e) {
             throw e; // a directory that is down, or another limit, says nothing about the password
-        } catch (RuntimeException e) {
+        } catch (Exception e) {
+            // Whatever its class, even a checked one from Kotlin: otherwise passwords could be guessed without limit.
             charge(asked, request);
             throw e;
         }

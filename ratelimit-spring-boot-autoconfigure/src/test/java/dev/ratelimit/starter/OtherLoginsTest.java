@@ -25,19 +25,24 @@ import org.springframework.web.context.request.ServletRequestAttributes;
 /** Logins with something else than a password, such as a code from an application of the phone. */
 class OtherLoginsTest {
 
-    private final WebApplicationContextRunner application = new WebApplicationContextRunner()
-            .withConfiguration(AutoConfigurations.of(
-                    RateLimitAutoConfiguration.class,
-                    RateLimitPolicyAutoConfiguration.class,
-                    RateLimitWebAutoConfiguration.class,
-                    RateLimitLoginAutoConfiguration.class))
-            .withPropertyValues(
-                    "ratelimit.store.type=memory",
-                    "ratelimit.store.deadline=10s",
-                    "ratelimit.limits.login.algorithm=fixed-window",
-                    "ratelimit.limits.login.max-requests=2",
-                    "ratelimit.limits.login.window=3660d",
-                    "ratelimit.login.limit=login");
+    private final WebApplicationContextRunner application = application();
+
+    /** Allows two failures. */
+    static WebApplicationContextRunner application() {
+        return new WebApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        RateLimitAutoConfiguration.class,
+                        RateLimitPolicyAutoConfiguration.class,
+                        RateLimitWebAutoConfiguration.class,
+                        RateLimitLoginAutoConfiguration.class))
+                .withPropertyValues(
+                        "ratelimit.store.type=memory",
+                        "ratelimit.store.deadline=10s",
+                        "ratelimit.limits.login.algorithm=fixed-window",
+                        "ratelimit.limits.login.max-requests=2",
+                        "ratelimit.limits.login.window=3660d",
+                        "ratelimit.login.limit=login");
+    }
 
     @BeforeEach
     void beginRequest() {
