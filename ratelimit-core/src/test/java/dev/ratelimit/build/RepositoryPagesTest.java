@@ -92,6 +92,9 @@ class RepositoryPagesTest {
         String workflow = read(".github/workflows/ci.yml");
         assertThat(workflow).contains("run: .ci/run ");
         assertThat(workflow).contains("java: [" + mavenProperties().get("maven.compiler.release") + ", 21, 25]");
+        assertThat(workflow)
+                .as("the reports of every module, also in folders such as examples")
+                .contains("path: \"**/target/surefire-reports/\"");
 
         Set<String> profiles = new TreeSet<>();
         children(child(pom("."), "profiles"), "profile")
