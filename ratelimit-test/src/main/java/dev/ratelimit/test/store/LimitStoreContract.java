@@ -41,6 +41,11 @@ import org.junit.jupiter.params.provider.MethodSource;
  *     protected LimitStore open(InstantSource clock) {
  *         return new RedisLimitStore(emptyDatabase(), clock);
  *     }
+ *
+ *     @Override
+ *     protected boolean isStored(String subject) {
+ *         return database.hasKeysOf(subject);
+ *     }
  * }
  * }</pre>
  *

@@ -1,5 +1,6 @@
 package dev.ratelimit.test.guide;
 
+// region test
 import static dev.ratelimit.test.assertion.RateLimitAssertions.assertThatRequest;
 
 import dev.ratelimit.test.AutoConfigureRateLimit;
@@ -19,3 +20,4 @@ class ImportTest {
         assertThatRequest(mvc.get().uri("/api/posts")).isNotLimitedFor(200);
     }
 }
+// endregion

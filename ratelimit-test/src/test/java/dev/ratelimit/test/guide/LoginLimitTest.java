@@ -1,9 +1,9 @@
 package dev.ratelimit.test.guide;
 
+// region test
 import static dev.ratelimit.test.assertion.RateLimitAssertions.assertThatRequest;
 
 import dev.ratelimit.test.RateLimitClock;
-import dev.ratelimit.test.WithRateLimit;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
@@ -30,10 +30,5 @@ class LoginLimitTest {
         clock.advance("42s");
         assertThatRequest(mvc.post().uri("/login")).hasRemaining(4);
     }
-
-    @Test
-    @WithRateLimit(limit = "login", remaining = 0)
-    void saysWhenToComeBack() {
-        assertThatRequest(mvc.post().uri("/login")).hasRetryAfter("60s");
-    }
 }
+// endregion
