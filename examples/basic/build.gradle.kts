@@ -11,4 +11,5 @@ dependencies {
     implementation("org.springframework.boot:spring-boot-starter-webmvc")
 
     testImplementation("org.springframework.boot:spring-boot-starter-webmvc-test")
+    testImplementation(project(":ratelimit-test"))
 }

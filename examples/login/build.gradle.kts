@@ -13,5 +13,6 @@ dependencies {
     runtimeOnly("org.postgresql:postgresql")
 
     testImplementation("org.springframework.boot:spring-boot-starter-webmvc-test")
+    testImplementation(project(":ratelimit-test"))
     testImplementation("org.springframework.security:spring-security-test")
 }
