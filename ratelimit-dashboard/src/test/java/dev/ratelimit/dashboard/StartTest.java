@@ -52,7 +52,7 @@ class StartTest {
     }
 
     @Test
-    @DisplayName("Told to be unprotected, it starts and warns; writes are still protected from other sites")
+    @DisplayName("An unprotected dashboard starts and warns; writes are still protected from other sites")
     void toldSo(CapturedOutput output) {
         try (ConfigurableApplicationContext open =
                 Shop.start(Map.of("ratelimit.dashboard.unprotected", "true", "shop.open", "true"))) {

@@ -38,8 +38,8 @@ class AccessTest extends RunningSample {
     }
 
     @Test
-    @DisplayName("A missing page is 404 for everyone")
-    void whatIsNotThere() {
+    @DisplayName("A path that does not exist is 404, for anyone")
+    void missingPathsAreNotFound() {
         assertThat(sample.get("/api/campaigns/999", null).status()).isEqualTo(404);
         assertThat(sample.get("/api/nothing", null).status()).isEqualTo(404);
         assertThat(sample.delete(999, "alice").status()).isEqualTo(404);

@@ -52,7 +52,7 @@ class LoginTest extends RunningSample {
     }
 
     @Test
-    @DisplayName("A successful login clears no failures, so that nobody guesses in its shadow")
+    @DisplayName("A successful login does not clear earlier failures")
     void successClearsNothing() {
         assertThat(Client.times(4, () -> sample.login("alice", "wrong"))).containsOnly(401);
         assertThat(Client.times(3, () -> sample.login("alice", "alice"))).containsOnly(200);
@@ -121,7 +121,7 @@ class LoginTest extends RunningSample {
     }
 
     @Test
-    @DisplayName("At most five of many simultaneous guesses with HTTP Basic are answered")
+    @DisplayName("At most five of many simultaneous guesses with HTTP Basic are checked")
     void parallelGuessesWithHttpBasicCannotSlipThrough() {
         List<Answer> answers = Client.together(Collections.nCopies(20, () -> sample.readWith("alice", "wrong")));
 
@@ -130,7 +130,7 @@ class LoginTest extends RunningSample {
     }
 
     @Test
-    @DisplayName("Right passwords with HTTP Basic count for nothing, however many come at once")
+    @DisplayName("Correct passwords with HTTP Basic are not counted, however many come at once")
     void rightPasswordsWithHttpBasicDoNotCount() {
         assertThat(Client.together(Collections.nCopies(30, () -> sample.readWith("admin", "admin"))))
                 .extracting(Answer::status)

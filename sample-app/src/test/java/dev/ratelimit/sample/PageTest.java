@@ -187,7 +187,7 @@ class PageTest extends RunningSample {
     }
 
     @Test
-    @DisplayName("The administrator is told that no limit applies")
+    @DisplayName("The page shows the administrator that no limit applies")
     void administratorIsNotLimited() {
         page.choose("user", "admin");
         page.choose("times", "15");
@@ -199,7 +199,7 @@ class PageTest extends RunningSample {
     }
 
     @Test
-    @DisplayName("Each caller sees the remaining requests, updated after each press")
+    @DisplayName("The page shows the remaining requests of each caller, and updates them after each press")
     void whatRemainsIsShown() {
         stopClock(); // so that nothing is refilled between two
         page.choose("user", "alice");

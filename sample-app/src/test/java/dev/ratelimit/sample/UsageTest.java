@@ -7,12 +7,12 @@ import java.util.Map;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** Tiers, API keys, and what callers are told of what remains to them. */
+/** Tiers, API keys, and the usage that callers can look up. */
 class UsageTest extends RunningSample {
 
     @Test
-    @DisplayName("A caller is told its tier, its quota, and what remains of every group of limits")
-    void callerIsToldWhatRemains() {
+    @DisplayName("Usage shows the caller's tier, quota, and the rest of every group of limits")
+    void usageShowsTheRestOfEveryLimit() {
         Answer usage = sample.usage("alice");
 
         assertThat(usage.status()).isEqualTo(200);
@@ -33,8 +33,8 @@ class UsageTest extends RunningSample {
     }
 
     @Test
-    @DisplayName("Usage is shown by group, by day and by month")
-    void whatWasUsedIsTold() {
+    @DisplayName("Usage shows used requests: by group, of the day and of the month")
+    void usageShowsUsedRequests() {
         int before = sample.usage("alice").at("$.quota.month.used");
         sample.read("alice");
         sample.read("alice");
@@ -84,7 +84,7 @@ class UsageTest extends RunningSample {
     }
 
     @Test
-    @DisplayName("An anonymous caller sees the remaining requests of the address")
+    @DisplayName("Usage of a caller without a login is that of the address")
     void anonymousCallers() {
         sample.read(null);
 
@@ -97,7 +97,7 @@ class UsageTest extends RunningSample {
     }
 
     @Test
-    @DisplayName("The administrator is told that no limit applies")
+    @DisplayName("Usage shows the administrator that no limit applies")
     void administratorIsExempt() {
         Answer usage = sample.usage("admin");
 
