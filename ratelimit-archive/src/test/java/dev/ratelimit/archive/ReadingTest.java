@@ -2,8 +2,8 @@ package dev.ratelimit.archive;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.archive.guide.ArchivedRequests;
 import dev.ratelimit.audit.retention.AuditRow;
-import dev.ratelimit.audit.retention.AuditRows;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.YearMonth;
@@ -17,21 +17,6 @@ class ReadingTest {
     @TempDir
     Path folder;
 
-    // region read
-    static long requestsOf(Path archives, YearMonth month, String user) {
-        long requests = 0;
-        try (AuditRows rows = ParquetArchive.at(archives).read(month)) {
-            while (rows.hasNext()) {
-                AuditRow row = rows.next();
-                if (user.equals(row.userId())) {
-                    requests += row.requests();
-                }
-            }
-        }
-        return requests;
-    }
-    // endregion
-
     @Test
     void requestsOfAUserAreCounted() {
         TestTrail trail = TestTrail.create(TestTrail.Kind.SQLITE, folder);
@@ -42,7 +27,7 @@ class ReadingTest {
         trail.retention(ParquetArchive.at(folder.resolve("archive")), () -> later)
                 .run();
 
-        assertThat(requestsOf(folder.resolve("archive"), YearMonth.of(2025, 12), one.userId()))
+        assertThat(ArchivedRequests.of(one.userId(), YearMonth.of(2025, 12), folder.resolve("archive")))
                 .isEqualTo(one.requests());
     }
 }
