@@ -55,6 +55,7 @@ class ExplainerTest {
                                     0,
                                     Duration.ofSeconds(usedUp ? 60 : 0),
                                     null,
+                                    0,
                                     false))
                             .toList(),
                     Duration.ZERO,

@@ -538,8 +538,8 @@ abstract class AuditContract {
         List<String> live = List.of("a:b", "api:Candidate", "login:name", "quota:day");
         live.forEach(limit -> audit.recorded(TestRequests.throttled("alice", limit)));
         for (String trial : List.of("api:candidate", "api:shadow")) {
-            audit.trialDecided(TestRequests.decision("alice", trial, Outcome.THROTTLED), null);
-            audit.trialDecided(TestRequests.decision("alice", trial, Outcome.ALLOWED), null);
+            audit.trialDecided(TestRequests.decision("alice", trial, Outcome.THROTTLED));
+            audit.trialDecided(TestRequests.decision("alice", trial, Outcome.ALLOWED));
         }
         audit.flush();
         Reports reports = audit.reports();

@@ -181,7 +181,7 @@ class OperatorRolesTest {
             HttpResponse<String> answer = send(database, user, "GET", path.replace("KEY", key), null);
             assertThat(answer.statusCode()).as(path + ": " + answer.body()).isEqualTo(read);
         }
-        List<ChangeLog.Entry> before = changes(admin);
+        List<ChangeLog.LoggedChange> before = changes(admin);
         for (Write one : WRITES) {
             String path = one.path().replace("KEY", key).replace("OTHER", other);
             HttpResponse<String> answer = send(database, user, one.method(), path, one.body());
@@ -202,7 +202,7 @@ class OperatorRolesTest {
                 .id();
     }
 
-    private static List<ChangeLog.Entry> changes(RateLimitAdmin admin) {
+    private static List<ChangeLog.LoggedChange> changes(RateLimitAdmin admin) {
         return admin.changes().list(ChangeLog.Query.newest(1_000));
     }
 

@@ -113,10 +113,10 @@ class PostgresRetentionTest extends RetentionContract {
                     false,
                     null,
                     null,
+                    Duration.ZERO,
                     List.of(),
                     new RequestRecord.Exchange("GET", "/", null, 403, "192.0.2.1", "new", null, null),
-                    clock.instant(),
-                    Duration.ZERO));
+                    clock.instant()));
             audit.flush();
         }
         assertThat(database.users()).containsExactly("old", "new");
