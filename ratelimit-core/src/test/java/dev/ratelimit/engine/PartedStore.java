@@ -118,10 +118,7 @@ class PartedStore extends ForwardingLimitStore {
             answers.add(fails ? null : super.decide(List.of(operation)).get(0));
         }
         throw new LimitStoreException(
-                "parts " + named + " are down",
-                answers,
-                namesParts ? named : Set.of(),
-                new IllegalStateException());
+                "parts " + named + " are down", answers, namesParts ? named : Set.of(), new IllegalStateException());
     }
 
     /** The parts among these that are down now. */

@@ -209,6 +209,7 @@ class StorePartsTest {
 
     @Test
     void requestOverTwoPartsBlamesThePartThatFailed() {
+        limiter(PATIENT).decide(request(0, 1, 2)); // a cold process is slower than the deadline
         StoreRateLimiter limiter = limiter(QUICK);
         limiter.decide(request(0, 2));
         store.down(1, true);

@@ -88,13 +88,16 @@ final class SwapGroup implements GroupArithmetic.Rows {
         boolean isScriptKnown = true;
         boolean isTimeLeft = true;
         while (!open.isEmpty() && isTimeLeft) {
+            long begun = System.nanoTime();
             Moments.Round round = moments.next(open);
             decideHere(round);
             List<Swap> swaps = swaps(round.tasks());
             isScriptKnown = calls.run(swaps, round.now(), isScriptKnown, deadlineNanos);
             open = stillOpen(open, round);
             if (!open.isEmpty()) {
-                isTimeLeft = isAnyUndone(swaps) ? backoff.again() : deadlineNanos - System.nanoTime() > 0;
+                // A command without the time for its answer would look as if the server were silent.
+                long needed = Math.min(System.nanoTime() - begun, longest.toNanos() / 10);
+                isTimeLeft = (!isAnyUndone(swaps) || backoff.again()) && deadlineNanos - System.nanoTime() > needed;
             }
         }
         for (Task task : open) {

@@ -104,11 +104,14 @@ class RedisBackupTest {
             server.call(redis -> redis.configSet("appendonly", "yes"));
 
             assertUsed(instance, 40);
-            Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> server.call(redis -> redis.info("persistence"))
-                    .lines()
-                    .map(String::strip)
-                    .toList()
-                    .containsAll(List.of("aof_enabled:1", "aof_rewrite_in_progress:0", "aof_rewrite_scheduled:0")));
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(20))
+                    .until(() -> server.call(redis -> redis.info("persistence"))
+                            .lines()
+                            .map(String::strip)
+                            .toList()
+                            .containsAll(
+                                    List.of("aof_enabled:1", "aof_rewrite_in_progress:0", "aof_rewrite_scheduled:0")));
             charge(instance, 5);
             server.kill();
             server.startAgain();

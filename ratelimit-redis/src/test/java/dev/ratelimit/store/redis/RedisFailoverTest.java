@@ -13,6 +13,7 @@ import io.lettuce.core.cluster.SlotHash;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -99,6 +100,7 @@ class RedisFailoverTest {
         AtomicInteger failed = new AtomicInteger();
         AtomicInteger othersFailed = new AtomicInteger();
         AtomicInteger othersWhileDown = new AtomicInteger();
+        AtomicLong back = new AtomicLong();
         try (Instance acknowledged = Instance.on(cluster, ACKNOWLEDGED);
                 Instance a = Instance.on(cluster, OPTIONS);
                 Instance b = Instance.on(cluster, OPTIONS);
@@ -119,11 +121,13 @@ class RedisFailoverTest {
                 admitted.incrementAndGet();
             }
             cluster.masters().get(0).kill();
+            long killed = System.nanoTime();
             try (Load load = Load.start(List.of(a, b), 2, instance -> {
                 Decision decision = instance.decide(down, limit);
                 if (decision.outcome() == Outcome.FAILED) {
                     failed.incrementAndGet();
                 } else if (decision.allowed()) {
+                    back.compareAndSet(0, System.nanoTime());
                     admitted.incrementAndGet();
                 }
                 return decision.outcome() == Outcome.FAILED || decision.allowed();
@@ -131,8 +135,13 @@ class RedisFailoverTest {
                 load.await();
             }
             unaffected.stop();
+            Duration pause = Duration.ofNanos(back.get() - killed);
+            log.info("A replica had taken over after {} ms", pause.toMillis());
 
             assertThat(failed).as("failed requests of the killed master").hasPositiveValue();
+            assertThat(pause)
+                    .as("with a cluster-node-timeout of a second, on a busy machine")
+                    .isLessThan(Duration.ofSeconds(30));
             assertThat(othersFailed).as("failed requests of other masters").hasValue(0);
             assertThat(othersWhileDown)
                     .as("decisions of other masters meanwhile")

@@ -54,8 +54,9 @@ class RedisHistoriesTest {
             List<KeyValue<byte[], byte[]>> values =
                     servers.commands().mget(all.stream().map(names::of).toArray(byte[][]::new));
             for (int i = 0; i < all.size(); i++) {
-                Stored stored =
-                        values.get(i).hasValue() ? StoredCodec.decode(values.get(i).getValue()) : Stored.NONE;
+                Stored stored = values.get(i).hasValue()
+                        ? StoredCodec.decode(values.get(i).getValue())
+                        : Stored.NONE;
                 State state = MemoryStates.state(memory, all.get(i));
                 Violations violations = MemoryStates.violations(memory, all.get(i));
                 assertThat(stored.state())
