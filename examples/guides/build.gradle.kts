@@ -10,6 +10,9 @@ dependencies {
 
     testImplementation("org.springframework.boot:spring-boot-starter-webmvc-test")
     testImplementation(project(":ratelimit-test-postgres"))
+    testImplementation(project(":ratelimit-redis"))
+    testImplementation(project(":ratelimit-archive"))
+    testImplementation("org.springframework.boot:spring-boot-starter-security")
     testImplementation("org.jetbrains.kotlin:kotlin-compiler-embeddable")
     testImplementation("org.jetbrains.kotlin:kotlin-reflect")
 }

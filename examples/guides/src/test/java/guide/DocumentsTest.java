@@ -2,37 +2,23 @@ package guide;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ratelimit.caller.ApiKeys;
-import dev.ratelimit.store.LimitStore;
-import dev.ratelimit.store.MemoryLimitStore;
 import guide.Documents.Snippet;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Set;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.env.YamlPropertySourceLoader;
-import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
-import org.springframework.core.env.EnumerablePropertySource;
-import org.springframework.core.env.MapPropertySource;
-import org.springframework.core.env.PropertySource;
-import org.springframework.core.io.ByteArrayResource;
 
 /**
- * The code in the documents is the code that the tests of this module run. {@code -Ddocuments.update=true} copies it into the
+ * The code in the documents is the code that tests of this project run. {@code -Ddocuments.update=true} copies it into the
  * documents.
  */
 class DocumentsTest {
@@ -46,13 +32,8 @@ class DocumentsTest {
         }
     }
 
-    /** The code of this page is held to the tests of ratelimit-test, by a test there. */
-    private static final Path TESTING = Documents.ROOT.resolve("docs/how-to/testing.md");
-
     static Stream<Snippet> code() {
-        return Documents.snippets().stream()
-                .filter(snippet -> COMPILED.contains(snippet.language()))
-                .filter(snippet -> !snippet.document().equals(TESTING));
+        return Documents.snippets().stream().filter(snippet -> COMPILED.contains(snippet.language()));
     }
 
     @ParameterizedTest
@@ -75,48 +56,37 @@ class DocumentsTest {
                 .isEqualTo(Documents.code(snippet));
     }
 
-    static Stream<Snippet> configurations() {
-        return Documents.snippets().stream()
-                .filter(snippet -> snippet.language().equals("yaml"))
-                .filter(snippet -> Pattern.compile("(?m)^ratelimit[.:]")
-                        .matcher(snippet.code())
-                        .find());
-    }
-
-    /**
-     * With a store of its own and without stored policies, so that no database is needed. Logins need Spring Security: they are
-     * shown by the example of that name.
-     */
+    /** A fragment may have its imports in a block above it. */
     @ParameterizedTest
-    @MethodSource("configurations")
-    void configurationStartsAnApplication(Snippet snippet) throws IOException {
-        List<PropertySource<?>> sources = new YamlPropertySourceLoader()
-                .load("snippet", new ByteArrayResource(snippet.code().getBytes(StandardCharsets.UTF_8)));
-        Map<String, Object> properties = new LinkedHashMap<>();
-        for (PropertySource<?> source : sources) {
-            for (String name : ((EnumerablePropertySource<?>) source).getPropertyNames()) {
-                properties.put(name, source.getProperty(name));
-            }
-        }
-        properties.keySet().removeIf(name -> name.startsWith("ratelimit.login."));
-        assertThat(properties).as("properties in %s", snippet).isNotEmpty();
-        new WebApplicationContextRunner()
-                .withPropertyValues("ratelimit.changes.enabled=false")
-                .withUserConfiguration(Application.class)
-                .withBean(LimitStore.class, MemoryLimitStore::new)
-                .withBean(ApiKeys.class, () -> secret -> null)
-                .withInitializer(context -> context.getEnvironment()
-                        .getPropertySources()
-                        .addFirst(new MapPropertySource("snippet", properties)))
-                .run(context -> assertThat(context)
-                        .as("the configuration at %s", snippet)
-                        .hasNotFailed());
+    @MethodSource("copies")
+    void codeComesWithItsImports(Snippet snippet) {
+        String page = Documents.snippets().stream()
+                .filter(other -> other.document().equals(snippet.document()))
+                .filter(other -> snippet.source().equals(other.source()) && other.line() <= snippet.line())
+                .map(Snippet::code)
+                .collect(Collectors.joining());
+        boolean needsImports =
+                Documents.read(Documents.ROOT.resolve(snippet.source())).contains("\nimport ");
+        assertThat(page.contains("import ") || !needsImports)
+                .as("imports of %s, in the block or in one above it", snippet)
+                .isTrue();
     }
 
-    @Configuration(proxyBeanMethods = false)
-    @EnableAutoConfiguration
-    @Import(Tenants.class)
-    static class Application {}
+    private static final Pattern OUR_VERSION = Pattern.compile(
+            "<groupId>dev\\.ratelimit</groupId>\\s*<artifactId>([\\w-]+)</artifactId>(?:\\s*<version>([^<]+))?");
+
+    @Test
+    void ourModulesAreNamedWithTheirVersion() {
+        String pom = Documents.read(Documents.ROOT.resolve("ratelimit-bom/pom.xml"));
+        Matcher bom = Pattern.compile("<version>([^<]+)</version>").matcher(pom);
+        assertThat(bom.find()).isTrue();
+        assertThat(Documents.snippets().stream()
+                        .filter(snippet -> snippet.language().equals("xml"))
+                        .flatMap(snippet -> OUR_VERSION.matcher(snippet.code()).results()))
+                .hasSizeGreaterThan(5)
+                .allSatisfy(module ->
+                        assertThat(module.group(2)).as(module.group(1)).isEqualTo(bom.group(1)));
+    }
 
     private static final Pattern LINK = Pattern.compile("\\]\\((?!https?:|mailto:)([^)#\\s]*)(?:#([^)\\s]*))?\\)");
 

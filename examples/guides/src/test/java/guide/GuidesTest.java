@@ -31,14 +31,16 @@ import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
 import org.springframework.http.MediaType;
 import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockHttpServletResponse;
+import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import org.springframework.test.web.servlet.assertj.MvcTestResult;
 
 /** Runs the code of the guides in one application. */
-@SpringBootTest
+@SpringBootTest(properties = "spring.autoconfigure.exclude=" + WithoutLogins.EXCLUDED)
 @AutoConfigureMockMvc
+@DirtiesContext // closes the file before its folder is deleted
 @ExtendWith(OutputCaptureExtension.class)
 class GuidesTest {
 

@@ -8,6 +8,8 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 
@@ -23,11 +25,8 @@ class HandWrittenSqlTest {
                 Statement statement = connection.createStatement()) {
             statement.execute("SET search_path = \"" + schema + "\"");
             for (String file : new String[] {"tables.sql", "incident.sql", "recovery.sql"}) {
-                String sql = Documents.read(Documents.ROOT.resolve("examples/guides/src/main/resources/" + file));
-                for (String one : sql.split(";")) {
-                    if (one.lines().anyMatch(line -> !line.isBlank() && !line.startsWith("--"))) {
-                        statement.execute(one);
-                    }
+                for (String one : statements(file)) {
+                    statement.execute(one);
                 }
             }
 
@@ -40,6 +39,13 @@ class HandWrittenSqlTest {
                     .isEqualTo(3);
             statement.execute("RESET search_path");
         }
+    }
+
+    static List<String> statements(String file) {
+        String sql = Documents.read(Documents.ROOT.resolve("examples/guides/src/main/resources/" + file));
+        return Stream.of(sql.split(";"))
+                .filter(one -> one.lines().anyMatch(line -> !line.isBlank() && !line.startsWith("--")))
+                .toList();
     }
 
     private static long number(Statement statement, String sql) throws SQLException {

@@ -60,6 +60,7 @@ class KotlinGuideTest {
                 .run(
                         "--spring.config.name=none",
                         "--server.port=0",
+                        "--spring.autoconfigure.exclude=" + WithoutLogins.EXCLUDED,
                         "--ratelimit.store.type=memory",
                         "--ratelimit.limits.login.algorithm=fixed-window",
                         "--ratelimit.limits.login.max-requests=2",
