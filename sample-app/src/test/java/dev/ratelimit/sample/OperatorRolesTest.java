@@ -86,7 +86,7 @@ class OperatorRolesTest {
             Write.post("/subjects/user:alice", "\"action\": \"reset\""),
             Write.post("/subjects/user:alice", "\"action\": \"clear-penalty\", \"limit\": \"login\""),
             Write.delete("/subjects/user:alice"),
-            Write.post("/keys/KEY", "\"action\": \"reset\""),
+            Write.post("/keys/KEY", "\"action\": \"reset\", \"limit\": \"reads\""),
             Write.post("/keys/KEY", "\"action\": \"revoke\""),
             Write.delete("/keys/OTHER"),
             Write.post("/backups", "\"limit\": null"),
@@ -190,7 +190,7 @@ class OperatorRolesTest {
             assertThat(answer.statusCode()).as(one + ": " + answer.body()).isEqualTo(notHere ? 503 : write);
         }
         if (write == 200) {
-            assertThat(changes(admin)).hasSizeGreaterThanOrEqualTo(before.size() + WRITES.size() - 1);
+            assertThat(changes(admin)).hasSizeGreaterThan(before.size() + 20);
         } else {
             assertThat(changes(admin)).isEqualTo(before);
         }
