@@ -130,6 +130,7 @@ class ArchitectureTest {
                             "dev.ratelimit.caller",
                             "dev.ratelimit.policy",
                             "dev.ratelimit.store",
+                            "dev.ratelimit.store.jdbc",
                             "dev.ratelimit.store.shard",
                             "dev.ratelimit.schema",
                             "dev.ratelimit.annotation",

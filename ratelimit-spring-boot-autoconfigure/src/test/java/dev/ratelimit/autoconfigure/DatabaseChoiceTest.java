@@ -2,6 +2,13 @@ package dev.ratelimit.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.CALLS_REAL_METHODS;
+import static org.mockito.Mockito.RETURNS_DEEP_STUBS;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.mockStatic;
+import static org.mockito.Mockito.when;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.ratelimit.Outcome;
@@ -13,9 +20,12 @@ import dev.ratelimit.startup.DataSourceFailureAnalyzer;
 import dev.ratelimit.startup.StoreFailureAnalyzer;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.MemoryLimitStore;
+import dev.ratelimit.store.jdbc.DatabaseProduct;
 import dev.ratelimit.store.sqlite.SqliteLimitStore;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.Map;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -29,6 +39,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.mockito.MockedStatic;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.boot.SpringApplication;
@@ -387,6 +398,53 @@ class DatabaseChoiceTest {
         application().withBean(DataSource.class, () -> own).run(context -> {
             assertThat(context).hasSingleBean(SqliteLimitStore.class);
             assertThat(folder.resolve("ratelimit.db")).exists();
+        });
+    }
+
+    // SQLite that is too old, as Spring Boot 4.0 manages it
+
+    private static Connection oldSqlite() throws SQLException {
+        Connection connection = mock(Connection.class, RETURNS_DEEP_STUBS);
+        when(connection.getMetaData().getDatabaseProductName()).thenReturn("SQLite");
+        when(connection.getMetaData().getDatabaseProductVersion()).thenReturn("3.50.3");
+        return connection;
+    }
+
+    @Test
+    void oldSqliteStopsTheStartWithThePropertyOfItsDriver(CapturedOutput output) throws SQLException {
+        Throwable refusal = catchThrowable(() -> DatabaseProduct.of(oldSqlite()));
+        SpringApplication spring = new SpringApplication(EverythingByDefault.class);
+        spring.setWebApplicationType(WebApplicationType.NONE);
+
+        try (MockedStatic<DatabaseProduct> products = mockStatic(DatabaseProduct.class, CALLS_REAL_METHODS)) {
+            products.when(() -> DatabaseProduct.of(any(Connection.class))).thenThrow(refusal);
+            assertThatThrownBy(() -> spring.run(
+                            "--spring.flyway.enabled=false",
+                            "--ratelimit.store.type=sqlite",
+                            "--ratelimit.store.sqlite.path=" + folder.resolve("ratelimit.db")))
+                    .hasStackTraceContaining("SQLite 3.50.3");
+        }
+
+        assertThat(output)
+                .contains(
+                        "APPLICATION FAILED TO START",
+                        "No database for rate limits: unsupported database SQLite 3.50.3; use 3.51.3 or later:",
+                        "Use a driver of version 3.51.3.0 or later.",
+                        "sqlite-jdbc.version",
+                        "set ratelimit.store.postgresql.url");
+    }
+
+    @Test
+    void oldSqliteOfTheApplicationIsAnsweredWithThePropertyOfItsDriver() throws SQLException {
+        DataSource own = mock(DataSource.class);
+        Connection connection = oldSqlite();
+        when(own.getConnection()).thenReturn(connection);
+        application().withBean(DataSource.class, () -> own).run(context -> {
+            FailureAnalysis analysis = new DataSourceFailureAnalyzer().analyze(context.getStartupFailure());
+            assertThat(analysis).isNotNull();
+            assertThat(analysis.getDescription())
+                    .contains("the DataSource of your application leads to an unsupported database SQLite 3.50.3");
+            assertThat(analysis.getAction()).contains("Use a driver of version 3.51.3.0 or later.");
         });
     }
 

@@ -68,6 +68,11 @@ public enum DatabaseProduct {
         }
     }
 
+    /** The oldest version that is supported. */
+    public String oldest() {
+        return oldest;
+    }
+
     @Override
     public String toString() {
         return productName;
@@ -76,7 +81,8 @@ public enum DatabaseProduct {
     void requireVersion(String version) {
         if (isOlder(version, oldest)) {
             throw new UnsupportedDatabaseException(
-                    "unsupported database " + productName + " " + version + "; use " + oldest + " or later: " + reason);
+                    "unsupported database " + productName + " " + version + "; use " + oldest + " or later: " + reason,
+                    this);
         }
     }
 
