@@ -6,6 +6,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -32,10 +33,18 @@ final class ExpressionWords {
 
     private ExpressionWords() {}
 
-    /** A word that is not known would be null in every call: a key that is mistyped would count by user. */
-    static void requireKnown(Method method, AnnotatedLimit limit) {
-        Set<String> before = arguments(method);
-        boolean unnamed = method.getParameterCount() > 0 && PARAMETER_NAMES.getParameterNames(method) == null;
+    /**
+     * A word that is not known would be null in every call: a key that is mistyped would count by user, and a condition that is
+     * mistyped would count nothing.
+     *
+     * @param methods those that the annotation applies to; a word is known if one of them has it
+     */
+    static void requireKnown(List<Method> methods, AnnotatedLimit limit) {
+        Set<String> before = new LinkedHashSet<>();
+        methods.forEach(method -> before.addAll(arguments(method)));
+        boolean unnamed = methods.stream()
+                .anyMatch(
+                        method -> method.getParameterCount() > 0 && PARAMETER_NAMES.getParameterNames(method) == null);
         requireKnown(limit, "key", limit.key(), before, unnamed);
         requireKnown(limit, "cost", limit.cost(), before, unnamed);
         Set<String> afterwards = new LinkedHashSet<>(before);

@@ -78,7 +78,7 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
             if (methods.isEmpty()) {
                 unlimited.add(type);
             } else {
-                methods.forEach(method -> check(method, type));
+                check(methods, type);
                 warnIfNotAdvised(name, methods.iterator().next());
             }
         }
@@ -118,6 +118,18 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
         }
     }
 
+    private void check(Collection<LimitedMethod> methods, Class<?> type) {
+        methods.forEach(method -> check(method, type));
+        List<LimitedMethod> ofClass = methods.stream()
+                .filter(method -> method.ofClass() && hidden(method.method(), type) == 0)
+                .toList();
+        if (!ofClass.isEmpty()) {
+            // Each has the same annotations.
+            List<Method> limited = ofClass.stream().map(LimitedMethod::method).toList();
+            ofClass.get(0).limits().forEach(limit -> ExpressionWords.requireKnown(limited, limit));
+        }
+    }
+
     private void check(LimitedMethod method, Class<?> type) {
         requireSeenByProxies(method, type);
         for (AnnotatedLimit limit : method.limits()) {
@@ -137,7 +149,7 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
             ExpressionWords.requireReadable(limit);
             requireBeans(limit);
             if (!method.ofClass()) {
-                ExpressionWords.requireKnown(method.method(), limit);
+                ExpressionWords.requireKnown(List.of(method.method()), limit);
                 ExpressionWords.requireProperties(method.method(), limit);
             }
         }
@@ -179,7 +191,7 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
     /** A limited class may inherit final methods, and have private and static ones: these are not meant. */
     private void requireSeenByProxies(LimitedMethod limited, Class<?> type) {
         Method method = limited.method();
-        int hidden = method.getModifiers() & (pointcut.isSubclassed(type) ? HIDDEN_FROM_SUBCLASSES : HIDDEN);
+        int hidden = hidden(method, type);
         boolean meant = !limited.ofClass()
                 || (hidden == Modifier.FINAL
                         && Modifier.isPublic(method.getModifiers())
@@ -192,6 +204,11 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
                     "leave it out, or the annotation: a proxy does not see calls of such a method"
                             + (limited.ofClass() ? "; or add @RateLimitExempt" : ""));
         }
+    }
+
+    /** The modifiers that hide calls of a method from proxies; 0 if it has none. */
+    private int hidden(Method method, Class<?> type) {
+        return method.getModifiers() & (pointcut.isSubclassed(type) ? HIDDEN_FROM_SUBCLASSES : HIDDEN);
     }
 
     private static void requireCost(AnnotatedLimit limit, Limit named) {

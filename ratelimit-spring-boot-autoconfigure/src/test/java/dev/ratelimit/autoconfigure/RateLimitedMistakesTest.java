@@ -120,6 +120,23 @@ class RateLimitedMistakesTest {
         public void call() {}
     }
 
+    @RateLimited(limit = "two", countWhen = "#staus == 401")
+    static class MistypedStatusOnClass {
+        public void call(String name) {}
+
+        public void send(Form form) {}
+
+        @RateLimitExempt
+        public void ping(int staus) {}
+
+        private void hidden(int staus) {}
+    }
+
+    @RateLimited(limit = "two", key = "#status")
+    static class TooEarlyOnClass {
+        public void call() {}
+    }
+
     static class NoCost {
         @RateLimited(limit = "two", cost = "0")
         public void call() {}
@@ -250,6 +267,18 @@ class RateLimitedMistakesTest {
                         "key",
                         "'#status'",
                         "Write no #status, which nothing is called here; known are #request, #client."),
+                mistake(
+                        MistypedStatusOnClass.class,
+                        "",
+                        "countWhen",
+                        "'#staus == 401'",
+                        "Write no #staus, which nothing is called here; known are #request, #client, "),
+                mistake(
+                        TooEarlyOnClass.class,
+                        "",
+                        "key",
+                        "'#status'",
+                        "Write no #status, which nothing is called here; known are #request, #client."),
                 mistake(NoCost.class, ".call()", "cost", "'0'", cost),
                 mistake(NegativeCost.class, ".call()", "cost", "'-1'", cost),
                 mistake(HighCost.class, ".call()", "cost", "'1 + 2'", cost),
@@ -333,6 +362,22 @@ class RateLimitedMistakesTest {
     @Test
     void finalMethodThatIsExemptOrInheritedByALimitedClassIsNoMistake() {
         application.withBean(Own.class).run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @RateLimited(limit = "two", key = "#form?.email ?: #name", countWhen = "#status == 401 or #result == 'bad'")
+    static class WordsOfSeveralMethods {
+        public void call(String name) {}
+
+        public void send(Form form) {}
+
+        public void ping() {}
+    }
+
+    @Test
+    void wordThatOneMethodOfALimitedClassHasIsNoMistake() {
+        application
+                .withBean(WordsOfSeveralMethods.class)
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     static final class FinalClass {
