@@ -15,13 +15,16 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Shows the configuration, and refuses changes: nothing is stored. */
+/**
+ * Shows the configuration, and refuses changes: nothing is stored. Counts are in the store, so they can be reset; they cannot be
+ * listed.
+ */
 public final class ConfiguredStorage implements PolicyStorage {
 
     private final EffectivePolicy effective;
     private final InstantSource clock;
     private final String reason;
-    private final boolean listsCounts;
+    private final boolean isOff;
 
     /**
      * @param reason why nothing can be changed, and what to do about it
@@ -30,12 +33,11 @@ public final class ConfiguredStorage implements PolicyStorage {
         this(configuration, clock, reason, false);
     }
 
-    private ConfiguredStorage(
-            PolicyConfiguration configuration, InstantSource clock, String reason, boolean listsCounts) {
+    private ConfiguredStorage(PolicyConfiguration configuration, InstantSource clock, String reason, boolean isOff) {
         this.effective = EffectivePolicy.of(configuration, EffectivePolicy.Versions.NONE, clock.instant());
         this.clock = clock;
         this.reason = reason;
-        this.listsCounts = listsCounts;
+        this.isOff = isOff;
     }
 
     /** The storage while rate limiting is off: nobody is counted. */
@@ -109,7 +111,7 @@ public final class ConfiguredStorage implements PolicyStorage {
 
     @Override
     public boolean listsCounts() {
-        return listsCounts;
+        return isOff; // there are none
     }
 
     @Override
@@ -125,7 +127,7 @@ public final class ConfiguredStorage implements PolicyStorage {
     }
 
     private void requireListed() {
-        if (!listsCounts) {
+        if (!listsCounts()) {
             throw new IllegalStateException(SubjectAdmin.NOT_LISTED);
         }
     }
@@ -146,8 +148,11 @@ public final class ConfiguredStorage implements PolicyStorage {
     }
 
     @Override
-    public void requireChangeable() {
-        throw unchangeable();
+    public boolean logsResets() {
+        if (isOff) {
+            throw unchangeable();
+        }
+        return false;
     }
 
     @Override

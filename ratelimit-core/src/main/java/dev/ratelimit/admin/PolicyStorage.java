@@ -108,11 +108,13 @@ public interface PolicyStorage extends Policies {
     Map<String, Long> activePenalties();
 
     /**
-     * Refuses before anything happens if nothing can be changed here.
+     * Whether resets of counts are logged and announced to other instances. If not, only the store is asked for them.
      *
-     * @throws IllegalStateException if so
+     * @throws IllegalStateException if nobody is counted, so that there is nothing to reset
      */
-    default void requireChangeable() {}
+    default boolean logsResets() {
+        return true;
+    }
 
     /**
      * Runs a change in a transaction of its own, whatever transaction the caller is in.

@@ -31,6 +31,8 @@ import org.slf4j.LoggerFactory;
  *   <li>If they are elsewhere, the store is asked before the transaction is committed. If the store fails, nothing is logged.
  *   <li>After the commit this instance forgets what it remembers. Others do so when they read the announcement.
  * </ol>
+ *
+ * Where nothing is stored, only the store is asked, and the reset is a line of the application's log.
  */
 final class Resets {
 
@@ -106,7 +108,9 @@ final class Resets {
 
     private boolean reset(Subject subject, List<Counted> all, String limits, String action, Change change) {
         change.requireNoExpiry("a reset");
-        storage.requireChangeable(); // a reset that cannot be logged must not happen
+        if (!storage.logsResets()) {
+            return resetUnlogged(subject, all, limits, change);
+        }
         try {
             boolean removed = storage.change(transaction -> {
                 all.stream().map(Counted::subject).distinct().forEach(transaction::announceReset);
@@ -131,6 +135,19 @@ final class Resets {
             return false;
         }
         log.info("Reset limit {} for {}, by {}", LogText.of(limits), LogText.of(subject), LogText.of(change.by()));
+        return true;
+    }
+
+    private boolean resetUnlogged(Subject subject, List<Counted> all, String limits, Change change) {
+        if (!askStore(all)) {
+            return false;
+        }
+        log.info(
+                "Reset limit {} for {}, by {} (reason: {}); there is no log of changes to keep this in",
+                LogText.of(limits),
+                LogText.of(subject),
+                LogText.of(change.by()),
+                LogText.of(change.reason()));
         return true;
     }
 

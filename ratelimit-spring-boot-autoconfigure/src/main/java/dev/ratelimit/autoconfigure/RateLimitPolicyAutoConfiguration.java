@@ -61,6 +61,14 @@ public final class RateLimitPolicyAutoConfiguration {
 
     private static final Logger log = LoggerFactory.getLogger(RateLimitPolicyAutoConfiguration.class);
 
+    private static final String NOT_STORED =
+            "limits and rules are not kept in a database; set ratelimit.policy.store to sqlite or postgresql, which needs"
+                    + " spring-jdbc";
+
+    private static final String CHANGES_DISABLED =
+            "limits and rules are not read from a database; set ratelimit.changes.enabled to true, and"
+                    + " ratelimit.policy.store to sqlite or postgresql if counts are in neither";
+
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(NamedParameterJdbcTemplate.class)
     @ConditionalOnProperty(
@@ -102,7 +110,7 @@ public final class RateLimitPolicyAutoConfiguration {
             InstantSource clock = clocks.getIfAvailable(InstantSource::system);
             PolicyConnections connections = databases.getIfAvailable();
             if (connections == null) {
-                return new ConfiguredStorage(configuration, clock, RateLimitOperationsAutoConfiguration.NOT_STORED);
+                return notStored(configuration, properties, clock);
             }
             RateLimitProperties.Changes changes = properties.changes();
             // Only the options have this prefix. Mistakes in limits and rules also surface here, and name their own.
@@ -171,8 +179,7 @@ public final class RateLimitPolicyAutoConfiguration {
         @ConditionalOnMissingBean
         @ConditionalOnBean(PolicyStorage.class)
         RateLimitAdmin rateLimitAdmin(PolicyStorage policies, RateLimiter limiter, ObjectProvider<Gate> gates) {
-            Gate gate = gates.getIfAvailable();
-            return gate == null ? new RateLimitAdmin(policies, limiter) : new RateLimitAdmin(policies, limiter, gate);
+            return admin(policies, limiter, gates);
         }
     }
 
@@ -209,6 +216,30 @@ public final class RateLimitPolicyAutoConfiguration {
     Policies rateLimitConfiguredPolicies(PolicyConfiguration configuration) {
         Policy policy = configuration.policy();
         return () -> policy;
+    }
+
+    /** Where nothing can be stored, limits and requests can still be looked at, and counts can be reset. */
+    @Bean
+    @ConditionalOnMissingBean
+    RateLimitAdmin rateLimitAdminOfConfiguration(
+            PolicyConfiguration configuration,
+            RateLimitProperties properties,
+            RateLimiter limiter,
+            ObjectProvider<Gate> gates,
+            @Qualifier(RateLimitClocks.BEAN) ObjectProvider<InstantSource> clocks) {
+        return admin(
+                notStored(configuration, properties, clocks.getIfAvailable(InstantSource::system)), limiter, gates);
+    }
+
+    private static ConfiguredStorage notStored(
+            PolicyConfiguration configuration, RateLimitProperties properties, InstantSource clock) {
+        return new ConfiguredStorage(
+                configuration, clock, properties.changes().enabled() ? NOT_STORED : CHANGES_DISABLED);
+    }
+
+    private static RateLimitAdmin admin(PolicyStorage storage, RateLimiter limiter, ObjectProvider<Gate> gates) {
+        Gate gate = gates.getIfAvailable();
+        return gate == null ? new RateLimitAdmin(storage, limiter) : new RateLimitAdmin(storage, limiter, gate);
     }
 
     @Bean

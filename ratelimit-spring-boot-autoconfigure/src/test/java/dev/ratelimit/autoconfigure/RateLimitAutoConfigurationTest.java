@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Limits;
+import dev.ratelimit.Outcome;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
+import dev.ratelimit.admin.Inquiry;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.admin.version.InForce;
@@ -27,6 +29,7 @@ import java.time.Duration;
 import java.util.List;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -122,6 +125,65 @@ class RateLimitAutoConfigurationTest {
                     assertThatThrownBy(() -> admin.enable(Change.by("test")))
                             .hasMessageContaining("set ratelimit.enabled to true");
                     assertThat(context).hasSingleBean(Policies.class).hasSingleBean(CallerLimits.class);
+                });
+    }
+
+    record Tools(RateLimitAdmin admin) {}
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnStore {
+
+        @Bean
+        LimitStore store() {
+            return new MemoryLimitStore();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "ratelimit.store.type=memory, , set ratelimit.policy.store to sqlite or postgresql",
+        "ratelimit.changes.enabled=false, , set ratelimit.changes.enabled to true",
+        "ratelimit.store.deadline=10s, true, set ratelimit.policy.store to sqlite or postgresql"
+    })
+    void injectedAdminShowsTheConfigurationWhereNothingIsStored(
+            String setting, @Nullable Boolean ownStore, String remedy, CapturedOutput output) {
+        new WebApplicationContextRunner()
+                .withConfiguration(OURS)
+                .withBean(Tools.class)
+                .withUserConfiguration(
+                        Boolean.TRUE.equals(ownStore) ? new Class<?>[] {OwnStore.class} : new Class<?>[0])
+                .withPropertyValues(
+                        "ratelimit.store.sqlite.path=" + folder.resolve("limits.db"),
+                        "ratelimit.store.deadline=10s",
+                        "ratelimit.limits.one.algorithm=fixed-window",
+                        "ratelimit.limits.one.max-requests=3",
+                        "ratelimit.limits.one.window=3660d",
+                        "ratelimit.rules.all.limits=one",
+                        setting)
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    RateLimitAdmin admin = context.getBean(Tools.class).admin();
+                    assertThat(admin.limits().list()).extracting(InForce::name).containsExactly("one");
+                    assertThat(admin.explain(Inquiry.of("GET", "/").user("alice"))
+                                    .outcome())
+                            .isEqualTo(Outcome.ALLOWED);
+                    RateLimiter limiter = context.getBean(RateLimiter.class);
+                    limiter.decide(Subject.user("alice"), "one");
+                    assertThat(limiter.peek(Subject.user("alice"), "one").remaining())
+                            .isEqualTo(2);
+
+                    assertThat(admin.reset(
+                                    Subject.user("alice"),
+                                    "one",
+                                    Change.by("ops").because("a mistake")))
+                            .isTrue();
+
+                    assertThat(limiter.peek(Subject.user("alice"), "one").remaining())
+                            .isEqualTo(3);
+                    assertThat(output).contains("Reset limit one for user:alice, by ops (reason: a mistake)");
+                    assertThatThrownBy(() -> admin.disable(Change.by("ops")))
+                            .isInstanceOf(IllegalStateException.class)
+                            .hasMessageContaining(remedy);
                 });
     }
 

@@ -42,8 +42,11 @@ class ReplaceableBeansTest {
             "rateLimitCacheUse", "belongs to rateLimitAudit; that is replaced");
 
     /** Beans that are there instead of others. */
-    private static final Set<String> INSTEAD =
-            Set.of("rateLimitConfiguredPolicies", "rateLimitAdminWhileOff", "rateLimitApiKeysWhileOff");
+    private static final Set<String> INSTEAD = Set.of(
+            "rateLimitConfiguredPolicies",
+            "rateLimitAdminOfConfiguration",
+            "rateLimitAdminWhileOff",
+            "rateLimitApiKeysWhileOff");
 
     @TempDir
     private static Path directory;
