@@ -10,6 +10,9 @@ public final class Spelling {
     /** Shorter words are part of too many others. */
     private static final int SHORTEST_PART = 4;
 
+    /** Shorter words are too much like others. */
+    private static final int SHORTEST_SLIP = 5;
+
     private Spelling() {}
 
     /**
@@ -33,6 +36,21 @@ public final class Spelling {
                         .filter(candidate -> plain(candidate).contains(plain))
                         .findFirst()
                         .orElse(null);
+    }
+
+    /**
+     * The known word that the given one is a slip of the pen for: it differs by case or by one letter. {@code null} if there is
+     * none. Short words that differ by a letter, and a plural, may well be other words.
+     */
+    public static @Nullable String slip(String word, Collection<String> known) {
+        for (String candidate : known) {
+            boolean isOtherWord =
+                    candidate.length() < SHORTEST_SLIP || word.equals(candidate + "s") || candidate.equals(word + "s");
+            if (word.equalsIgnoreCase(candidate) || (!isOtherWord && distance(plain(word), plain(candidate)) <= 1)) {
+                return candidate;
+            }
+        }
+        return null;
     }
 
     private static String plain(String word) {

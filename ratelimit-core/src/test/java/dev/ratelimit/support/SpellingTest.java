@@ -28,4 +28,21 @@ class SpellingTest {
     void nearestWordIsFound(String word, String meant) {
         assertThat(Spelling.nearest(word, KNOWN)).isEqualTo(meant);
     }
+
+    @ParameterizedTest
+    @CsvSource({
+        "requestUri, requestURI",
+        "methd, method",
+        "mehtod, method",
+        "mathod, method",
+        "NAME, name",
+        "methods,",
+        "message,",
+        "nam,",
+        "methot1,",
+    })
+    void slipIsOneLetter(String word, String meant) {
+        assertThat(Spelling.slip(word, List.of("requestURI", "method", "name", "messages")))
+                .isEqualTo(meant);
+    }
 }

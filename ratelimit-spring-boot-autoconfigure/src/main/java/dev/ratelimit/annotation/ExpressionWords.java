@@ -1,28 +1,31 @@
 package dev.ratelimit.annotation;
 
 import dev.ratelimit.annotation.LimitedMethod.AnnotatedLimit;
+import dev.ratelimit.web.ExpressionProperties;
+import dev.ratelimit.web.ExpressionProperties.Variable;
 import dev.ratelimit.web.ExpressionTree;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
-import java.util.Arrays;
+import java.lang.reflect.TypeVariable;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.core.ResolvableType;
 import org.springframework.expression.Expression;
-import org.springframework.expression.spel.SpelNode;
-import org.springframework.expression.spel.ast.CompoundExpression;
-import org.springframework.expression.spel.ast.PropertyOrFieldReference;
-import org.springframework.expression.spel.ast.VariableReference;
-import org.springframework.util.StringUtils;
+import org.springframework.util.ClassUtils;
 
 /** Refuses words in the expressions on a method that no call has a value for. */
 final class ExpressionWords {
 
     static final ParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
+
+    private static final String REQUEST_NAME = "jakarta.servlet.http.HttpServletRequest";
 
     private static final Set<String> BEFORE = Set.of("#root", "#this", "#request", "#client");
 
@@ -30,6 +33,10 @@ final class ExpressionWords {
     private static final Set<String> OF_THE_CALL = Set.of("method", "arguments", "this", "staticPart", "class");
 
     private static final Set<String> AFTERWARDS = Set.of("#result", "#exception", "#status");
+
+    /** The type of {@code #request}; {@code null} outside of the web. */
+    private static final @Nullable Class<?> REQUEST =
+            ClassUtils.isPresent(REQUEST_NAME, null) ? ClassUtils.resolveClassName(REQUEST_NAME, null) : null;
 
     private ExpressionWords() {}
 
@@ -116,69 +123,83 @@ final class ExpressionWords {
         }
     }
 
-    /** Refuses a property that the class of an argument does not have. */
-    static void requireProperties(Method method, AnnotatedLimit limit) {
-        requireProperties(method, limit, "key", limit.key());
-        requireProperties(method, limit, "cost", limit.cost());
-        requireProperties(method, limit, "countWhen", limit.countWhen());
-        requireProperties(method, limit, "resetWhen", limit.resetWhen());
+    /**
+     * Refuses a property that does not exist.
+     *
+     * @param methods those that the annotation applies to; a property may be that of one of them
+     * @param type the class of the bean
+     */
+    static void requireProperties(List<Method> methods, Class<?> type, AnnotatedLimit limit) {
+        requireProperties(methods, type, limit, "key", limit.key());
+        requireProperties(methods, type, limit, "cost", limit.cost());
+        requireProperties(methods, type, limit, "countWhen", limit.countWhen());
+        requireProperties(methods, type, limit, "resetWhen", limit.resetWhen());
     }
 
     private static void requireProperties(
-            Method method, AnnotatedLimit limit, String attribute, @Nullable Expression expression) {
+            List<Method> methods,
+            Class<?> type,
+            AnnotatedLimit limit,
+            String attribute,
+            @Nullable Expression expression) {
         if (expression == null) {
             return;
         }
-        for (SpelNode node : new ExpressionTree(expression).nodes()) {
-            if (node instanceof CompoundExpression
-                    && node.getChild(0) instanceof VariableReference variable
-                    && node.getChild(1) instanceof PropertyOrFieldReference property
-                    && !property.isNullSafe()) {
-                Class<?> type = typeOf(variable.toStringAST(), method);
-                if (type != null && isClosed(type) && !hasProperty(type, property.getName())) {
-                    throw new InvalidRateLimitedException(
-                            limit.on(),
-                            attribute,
-                            expression.getExpressionString(),
-                            "write a property of " + type.getSimpleName() + " instead of " + property.getName()
-                                    + ", which it does not have");
-                }
-            }
+        String advice =
+                ExpressionProperties.mistake(new ExpressionTree(expression), word -> types(word, methods, type));
+        if (advice != null) {
+            throw new InvalidRateLimitedException(limit.on(), attribute, expression.getExpressionString(), advice);
         }
     }
 
-    private static @Nullable Class<?> typeOf(String word, Method method) {
+    /** All that the word may be in a call of one of the methods: an argument may hide a variable of the same name. */
+    private static List<Variable> types(String word, List<Method> methods, Class<?> type) {
+        List<Variable> types = new ArrayList<>();
+        switch (word) {
+            case "#client" -> types.add(Variable.of(String.class));
+            case "#status" -> types.add(Variable.of(Integer.class));
+            case "#exception" -> types.add(Variable.of(Throwable.class));
+            case "#result" -> methods.forEach(method -> types.add(new Variable(result(method, type), false)));
+            case "#request" -> {
+                if (REQUEST != null) {
+                    types.add(Variable.of(REQUEST));
+                }
+            }
+            default -> {}
+        }
+        for (Method method : methods) {
+            ResolvableType argument = argument(word, method, type);
+            if (argument != null) {
+                types.add(new Variable(argument, isClosed(argument)));
+            }
+        }
+        return types;
+    }
+
+    private static @Nullable ResolvableType argument(String word, Method method, Class<?> type) {
         @Nullable String @Nullable [] names = PARAMETER_NAMES.getParameterNames(method);
         for (int i = 0; i < method.getParameterCount(); i++) {
             if (word.equals("#a" + i) || word.equals("#p" + i) || (names != null && word.equals("#" + names[i]))) {
-                return method.getParameterTypes()[i];
+                return ResolvableType.forMethodParameter(method, i, type);
             }
         }
         return null;
     }
 
-    /** Whether no argument of that type can have further properties that matter. */
-    private static boolean isClosed(Class<?> type) {
-        return type.isRecord()
-                || Modifier.isFinal(type.getModifiers())
-                || !(type.isInterface()
-                        || Modifier.isAbstract(type.getModifiers())
-                        || type == Object.class
-                        || Map.class.isAssignableFrom(type));
+    /** The type of the value that a call ends with. */
+    private static ResolvableType result(Method method, Class<?> type) {
+        ResolvableType returned = ResolvableType.forMethodReturnType(method, type);
+        Class<?> later = method.getReturnType() == Callable.class ? Callable.class : CompletionStage.class;
+        return later.isAssignableFrom(returned.toClass()) ? returned.as(later).getGeneric(0) : returned;
     }
 
-    private static boolean hasProperty(Class<?> type, String name) {
-        String getter = StringUtils.capitalize(name);
-        for (Method method : type.getMethods()) {
-            String called = method.getName();
-            if (method.getParameterCount() == 0
-                    && (called.equals(name) || called.equals("get" + getter) || called.equals("is" + getter))) {
-                return true;
-            }
-        }
-        return (type.isArray() && name.equals("length"))
-                || Arrays.stream(type.getFields())
-                        .anyMatch(field -> field.getName().equals(name));
+    /** Whether no argument of that type is expected to have further properties. */
+    private static boolean isClosed(ResolvableType type) {
+        Class<?> raw = type.resolve();
+        return raw != null
+                && !(type.getType() instanceof TypeVariable)
+                && !raw.isInterface()
+                && !Modifier.isAbstract(raw.getModifiers());
     }
 
     /** The arguments by name, if the class was compiled with names, and by number. */

@@ -126,7 +126,7 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
         if (!ofClass.isEmpty()) {
             // Each has the same annotations.
             List<Method> limited = ofClass.stream().map(LimitedMethod::method).toList();
-            ofClass.get(0).limits().forEach(limit -> ExpressionWords.requireKnown(limited, limit));
+            ofClass.get(0).limits().forEach(limit -> requireWords(limited, type, limit));
         }
     }
 
@@ -149,10 +149,14 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
             ExpressionWords.requireReadable(limit);
             requireBeans(limit);
             if (!method.ofClass()) {
-                ExpressionWords.requireKnown(List.of(method.method()), limit);
-                ExpressionWords.requireProperties(method.method(), limit);
+                requireWords(List.of(method.method()), type, limit);
             }
         }
+    }
+
+    private static void requireWords(List<Method> methods, Class<?> type, AnnotatedLimit limit) {
+        ExpressionWords.requireKnown(methods, limit);
+        ExpressionWords.requireProperties(methods, type, limit);
     }
 
     private void requireBeans(AnnotatedLimit limit) {

@@ -11,6 +11,9 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
@@ -45,6 +48,14 @@ class RateLimitedMistakesTest {
 
     record Form(String email) {}
 
+    record Order<T>(T customer, Optional<T> payer, Parcel parcel) {}
+
+    static class Parcel {
+        public String getStreet() {
+            return "";
+        }
+    }
+
     static class UnknownLimit {
         @RateLimited("tow")
         public void call(String name) {}
@@ -78,6 +89,57 @@ class RateLimitedMistakesTest {
     static class MisspeltProperty {
         @RateLimited(limit = "two", key = "#form.emial")
         public void call(Form form) {}
+    }
+
+    static class MisspeltNullSafeProperty {
+        @RateLimited(limit = "two", key = "#form?.emial")
+        public void call(Form form) {}
+    }
+
+    static class MisspeltNestedProperty {
+        @RateLimited(limit = "two", key = "#order.customer?.emial")
+        public void call(Order<Form> order) {}
+    }
+
+    static class MisspeltRequestProperty {
+        @RateLimited(limit = "two", key = "#client + #request.requestUri")
+        public void call() {}
+    }
+
+    static class PropertyOfClient {
+        @RateLimited(limit = "two", key = "#client.address")
+        public void call() {}
+    }
+
+    static class PropertyOfStatus {
+        @RateLimited(limit = "two", countWhen = "#status.code == 401")
+        public void call() {}
+    }
+
+    static class MisspeltExceptionProperty {
+        @RateLimited(limit = "two", countWhen = "#exception?.mesage == 'bad'")
+        public void call() {}
+    }
+
+    static class PropertyOfResult {
+        @RateLimited(limit = "two", countWhen = "#result.failed")
+        public Form call() {
+            return new Form("");
+        }
+    }
+
+    static class PropertyOfLaterResult {
+        @RateLimited(limit = "two", resetWhen = "#result.emial == null")
+        public CompletableFuture<Form> call() {
+            return new CompletableFuture<>();
+        }
+    }
+
+    @RateLimited(limit = "two", key = "#form.emial")
+    static class MisspeltPropertyOnClass {
+        public void call(Form form) {}
+
+        public void ping() {}
     }
 
     static class UnknownBean {
@@ -217,7 +279,61 @@ class RateLimitedMistakesTest {
                         ".call(Form)",
                         "key",
                         "'#form.emial'",
-                        "Write a property of Form instead of emial, which it does not have."),
+                        "Write email instead of emial, which is no property of Form."),
+                mistake(
+                        MisspeltNullSafeProperty.class,
+                        ".call(Form)",
+                        "key",
+                        "'#form?.emial'",
+                        "Write email instead of emial, which is no property of Form."),
+                mistake(
+                        MisspeltNestedProperty.class,
+                        ".call(Order)",
+                        "key",
+                        "'#order.customer?.emial'",
+                        "Write email instead of emial, which is no property of Form."),
+                mistake(
+                        MisspeltRequestProperty.class,
+                        ".call()",
+                        "key",
+                        "'#client + #request.requestUri'",
+                        "Write requestURI instead of requestUri, which is no property of HttpServletRequest."),
+                mistake(
+                        PropertyOfClient.class,
+                        ".call()",
+                        "key",
+                        "'#client.address'",
+                        "Write a property of String instead of address, which it does not have."),
+                mistake(
+                        PropertyOfStatus.class,
+                        ".call()",
+                        "countWhen",
+                        "'#status.code == 401'",
+                        "Write a property of Integer instead of code, which it does not have."),
+                mistake(
+                        MisspeltExceptionProperty.class,
+                        ".call()",
+                        "countWhen",
+                        "'#exception?.mesage == 'bad''",
+                        "Write message instead of mesage, which is no property of Throwable."),
+                mistake(
+                        PropertyOfResult.class,
+                        ".call()",
+                        "countWhen",
+                        "'#result.failed'",
+                        "Write a property of Form instead of failed, which it does not have."),
+                mistake(
+                        PropertyOfLaterResult.class,
+                        ".call()",
+                        "resetWhen",
+                        "'#result.emial == null'",
+                        "Write email instead of emial, which is no property of Form."),
+                mistake(
+                        MisspeltPropertyOnClass.class,
+                        "",
+                        "key",
+                        "'#form.emial'",
+                        "Write email instead of emial, which is no property of Form."),
                 mistake(
                         UnknownBean.class,
                         ".call(Form)",
@@ -377,6 +493,41 @@ class RateLimitedMistakesTest {
     void wordThatOneMethodOfALimitedClassHasIsNoMistake() {
         application
                 .withBean(WordsOfSeveralMethods.class)
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    abstract static class Posting<T extends Parcel> {
+        @RateLimited(limit = "two", key = "#parcel.country")
+        public void post(T parcel) {}
+    }
+
+    static class ForeignParcel extends Parcel {
+        public String getCountry() {
+            return "";
+        }
+    }
+
+    /** Values may have properties that declared types lack. */
+    static class PropertiesOfValues extends Posting<ForeignParcel> {
+
+        @RateLimited(limit = "two", key = "#order.parcel.country + #order.payer?.email + #order.payer.present")
+        @RateLimited(
+                limit = "two",
+                key = "#map.emial + #any.emial + #type.MAX_VALUE + #words.length + #order.class.name")
+        @RateLimited(limit = "two", key = "#request.tenant", countWhen = "#exception.statusCode == 401")
+        @RateLimited(limit = "two", countWhen = "#exception.messages.empty or #result.country == 'XX'")
+        public Parcel call(Order<Form> order, Map<String, String> map, Object any, Class<?> type, String[] words) {
+            return new ForeignParcel();
+        }
+
+        @RateLimited(limit = "two", key = "#request.country")
+        public void hidden(ForeignParcel request) {}
+    }
+
+    @Test
+    void propertyThatAValueMayHaveIsNoMistake() {
+        application
+                .withBean(PropertiesOfValues.class)
                 .run(context -> assertThat(context).hasNotFailed());
     }
 

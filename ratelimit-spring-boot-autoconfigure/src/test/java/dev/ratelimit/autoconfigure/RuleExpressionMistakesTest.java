@@ -38,6 +38,13 @@ class RuleExpressionMistakesTest {
                         + " Write #request, #principal, #client or a bean instead of method; a text stands in quotes.",
                 "condition | #client = '10.0.0.1' | Write == to compare; a single = assigns.",
                 "condition | #request. | Write a valid expression: ",
+                "condition | #request.methd == 'GET' |"
+                        + " Write method instead of methd, which is no property of HttpServletRequest.",
+                "condition | #request?.requestUri == '/' |"
+                        + " Write requestURI instead of requestUri, which is no property of HttpServletRequest.",
+                "key | #request.session?.creationTme |"
+                        + " Write creationTime instead of creationTme, which is no property of HttpSession.",
+                "key | #client.address | Write a property of String instead of address, which it does not have.",
             },
             quoteCharacter = '\u0000')
     void mistakeStopsTheStart(String property, String expression, String action) {
@@ -61,6 +68,9 @@ class RuleExpressionMistakesTest {
                 "condition | {1, 2}.?[#this > 1].size() == 1",
                 "key | #principal?.name + ' ' + #client",
                 "key | #request.getParameter('tenant')",
+                "key | #request.tenant + #request.session.id + #request.class.name", // a filter may have wrapped it
+                "key | #principal.attributes",
+                "condition | #client.bytes.length > 3 and #client.empty",
             },
             quoteCharacter = '\u0000')
     void expressionThatMayHaveAValueIsNoMistake(String property, String expression) {

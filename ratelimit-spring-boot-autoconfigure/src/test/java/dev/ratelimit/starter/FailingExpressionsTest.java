@@ -103,7 +103,7 @@ class FailingExpressionsTest {
 
         @GetMapping("/reset-when")
         @RateLimited(limit = "two", resetWhen = "#result.nothing")
-        String resetWhen() {
+        Object resetWhen() {
             return "ok";
         }
     }

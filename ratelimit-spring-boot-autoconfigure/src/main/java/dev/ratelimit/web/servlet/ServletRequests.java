@@ -19,6 +19,8 @@ import dev.ratelimit.support.OncePerMinute;
 import dev.ratelimit.web.ApiKeySource;
 import dev.ratelimit.web.ClientAddresses;
 import dev.ratelimit.web.ClientAddresses.Connection;
+import dev.ratelimit.web.ExpressionProperties;
+import dev.ratelimit.web.ExpressionProperties.Variable;
 import dev.ratelimit.web.ExpressionTree;
 import dev.ratelimit.web.Expressions;
 import jakarta.servlet.ServletRequest;
@@ -52,6 +54,11 @@ public final class ServletRequests {
 
     private static final Set<String> VARIABLES = Set.of("#request", "#principal", "#client", "#root", "#this");
     private static final String KNOWN = "#request, #principal, #client or a bean";
+
+    private static final Map<String, List<Variable>> TYPES = Map.of(
+            "#request", List.of(Variable.of(HttpServletRequest.class)),
+            "#principal", List.of(Variable.of(Principal.class)),
+            "#client", List.of(Variable.of(String.class)));
 
     /**
      * How API keys are read.
@@ -88,7 +95,7 @@ public final class ServletRequests {
         this.apiKeys = apiKeys;
     }
 
-    /** Finds mistakes in rules that only show here: beans that do not exist, and malformed expressions. */
+    /** Finds mistakes in rules that only show here: in their expressions, and beans that do not exist. */
     public void require(Iterable<Rule> rules) {
         for (Rule rule : rules) {
             SubjectKey key = SubjectKey.parse(rule.name(), rule.key());
@@ -122,6 +129,10 @@ public final class ServletRequests {
                 throw new InvalidRuleException(
                         rule, property, expression, "write " + KNOWN + " instead of " + variable);
             }
+        }
+        String advice = ExpressionProperties.mistake(tree, variable -> TYPES.getOrDefault(variable, List.of()));
+        if (advice != null) {
+            throw new InvalidRuleException(rule, property, expression, advice);
         }
         for (String bean : tree.beans()) {
             if (!beans.containsBean(bean)) {
