@@ -22,7 +22,6 @@ import dev.ratelimit.gate.Gate;
 import dev.ratelimit.policy.Policies;
 import dev.ratelimit.policy.Policy;
 import dev.ratelimit.policy.PolicyConfiguration;
-import dev.ratelimit.policy.Rule;
 import dev.ratelimit.setting.InvalidPropertyException;
 import dev.ratelimit.startup.MvcPaths;
 import dev.ratelimit.startup.ProbableMistakes;
@@ -30,7 +29,6 @@ import dev.ratelimit.startup.UnusedLimits;
 import dev.ratelimit.store.LimitStore;
 import java.time.InstantSource;
 import java.util.Arrays;
-import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -49,7 +47,6 @@ import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitializat
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
 import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.util.pattern.PathPatternParser;
@@ -203,11 +200,8 @@ public final class RateLimitPolicyAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    PolicyConfiguration rateLimitPolicyConfiguration(
-            RateLimitProperties properties, BeanFactory beans, Environment environment) {
-        PolicyConfiguration configuration = ConfiguredPolicy.of(properties, MvcPaths.parser(beans));
-        warnOfPathsOutside(environment.getProperty("spring.mvc.servlet.path", "/"), configuration.rules());
-        return configuration;
+    PolicyConfiguration rateLimitPolicyConfiguration(RateLimitProperties properties, BeanFactory beans) {
+        return ConfiguredPolicy.of(properties, MvcPaths.parser(beans));
     }
 
     /** The configured policy, where nothing can be stored. */
@@ -258,26 +252,5 @@ public final class RateLimitPolicyAutoConfiguration {
                 Arrays.asList(login.limit(), login.addressLimit(), login.nameLimit()),
                 beans,
                 RateLimitPolicyAutoConfiguration.class.getPackage());
-    }
-
-    /**
-     * Warns of rules whose first segment is outside of the servlet. If it is a pattern, it may well reach into the
-     * servlet.
-     */
-    private static void warnOfPathsOutside(String servletPath, List<Rule> rules) {
-        String servlet = servletPath.endsWith("/") ? servletPath.substring(0, servletPath.length() - 1) : servletPath;
-        for (Rule rule : rules) {
-            if (!servlet.isEmpty()
-                    && !rule.conditions().path().startsWith(servlet + "/")
-                    && rule.conditions().path().matches("/[^/*?{]+(/.*)?")) {
-                log.warn(
-                        "Rule '{}' never matches path {}: Spring MVC serves only {}/** (spring.mvc.servlet.path). Write {}{}",
-                        rule.name(),
-                        rule.conditions().path(),
-                        servlet,
-                        servlet,
-                        rule.conditions().path());
-            }
-        }
     }
 }

@@ -47,10 +47,17 @@ final class UnmatchedRules implements ProbableMistakes.Finder {
     public List<String> find() {
         List<String> mistakes = new ArrayList<>();
         for (Rule rule : configuration.rules()) {
-            // A rule that blocks is often for paths that scanners try, and that no handler has.
-            if (rule.action() != Action.BLOCK
-                    && !handlers.mayServe(rule.conditions().path())) {
-                mistakes.add("no handler has the path " + rule.conditions().path() + " of rule '" + rule.name() + "'");
+            String path = rule.conditions().path();
+            if (handlers.mayServe(path)) {
+                continue;
+            }
+            String servlet = handlers.missingServletPath(path);
+            if (servlet != null) {
+                mistakes.add("rule '" + rule.name() + "' has the path " + path + ", but Spring MVC serves paths below "
+                        + servlet + " (spring.mvc.servlet.path): write " + servlet + path);
+            } else if (rule.action() != Action.BLOCK) {
+                // A rule that blocks is often for paths that scanners try, and that no handler has.
+                mistakes.add("no handler has the path " + path + " of rule '" + rule.name() + "'");
             }
         }
         addUnknownApiKeys(mistakes);

@@ -9,7 +9,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.env.Environment;
 import org.springframework.core.io.Resource;
 import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.servlet.HandlerMapping;
@@ -49,27 +48,52 @@ public final class HandlerPaths {
 
     /** Whether a request whose path matches the pattern may be served; {@code false} only if it is certain. */
     public boolean mayServe(String pattern) {
-        Environment environment = context.getEnvironment();
-        String servlet = environment.getProperty("spring.mvc.servlet.path", "").replaceAll("/$", "");
-        if (!pattern.startsWith(servlet + "/") || segments(pattern).isEmpty()) {
-            return true;
+        return segments(pattern).isEmpty()
+                || overlapsAny(pattern, List.of(actuator()))
+                || mayServeBesideMvc(pattern)
+                || mayServeInMvc(pattern);
+    }
+
+    /** The path that Spring MVC serves paths below, if it is missing in the pattern; {@code null} if not. */
+    public @Nullable String missingServletPath(String pattern) {
+        return overlaps(pattern, servletPath() + EVERY_PATH) ? null : servletPath();
+    }
+
+    private String servletPath() {
+        return context.getEnvironment()
+                .getProperty("spring.mvc.servlet.path", "")
+                .replaceAll("/$", "");
+    }
+
+    private String actuator() {
+        return servletPath()
+                + context.getEnvironment().getProperty("management.endpoints.web.base-path", "/actuator")
+                + EVERY_PATH;
+    }
+
+    private boolean mayServeBesideMvc(String pattern) {
+        List<String> served = new ArrayList<>();
+        if (context.containsBean(SecurityFilters.BEAN)) {
+            List<String> ofFilters = new SecurityFilters(context).paths();
+            if (ofFilters == null && segments(pattern).stream().noneMatch(HandlerPaths::isPattern)) {
+                return true; // such as the path of a login form
+            }
+            served.addAll(ofFilters == null ? List.of() : ofFilters);
+            served.addAll(OF_SECURITY);
         }
-        boolean security = context.containsBean("springSecurityFilterChain");
-        if (security && segments(pattern).stream().noneMatch(HandlerPaths::isPattern)) {
-            return true; // such as the path of a login form
-        }
-        List<String> served = new ArrayList<>(security ? OF_SECURITY : List.of());
-        served.add(environment.getProperty("management.endpoints.web.base-path", "/actuator") + EVERY_PATH);
         addServletsAndFilters(served);
-        if (overlapsAny(pattern, served)) {
-            return true;
+        return overlapsAny(pattern, served) || context.containsBean(JERSEY_AS_FILTER);
+    }
+
+    private boolean mayServeInMvc(String pattern) {
+        String servlet = servletPath();
+        if (!pattern.startsWith(servlet + "/")) {
+            return missingServletPath(pattern) == null;
         }
         String inMvc = pattern.substring(servlet.length());
         List<HandlerMapping> mappings =
                 context.getBeanProvider(HandlerMapping.class).stream().toList();
-        return mappings.isEmpty()
-                || context.containsBean(JERSEY_AS_FILTER)
-                || mappings.stream().anyMatch(mapping -> mayServe(inMvc, mapping));
+        return mappings.isEmpty() || mappings.stream().anyMatch(mapping -> mayServe(inMvc, mapping));
     }
 
     private void addServletsAndFilters(List<String> served) {

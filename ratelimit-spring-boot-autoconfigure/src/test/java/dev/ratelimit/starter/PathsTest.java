@@ -218,8 +218,9 @@ class PathsTest {
             assertThat(counted(application)).isZero();
         }
         assertThat(output)
-                .contains("Rule 'plain' never matches path /api/**: Spring MVC serves only /app/**"
-                        + " (spring.mvc.servlet.path). Write /app/api/**");
+                .contains(
+                        "Rate limit settings that are probably a mistake: rule 'plain' has the path /api/**, but Spring MVC"
+                                + " serves paths below /app (spring.mvc.servlet.path): write /app/api/**\n");
     }
 
     @Test

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,7 +26,11 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.security.web.access.intercept.AuthorizationFilter;
+import org.springframework.util.StringUtils;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.servlet.function.RouterFunction;
@@ -87,6 +92,28 @@ class ProbableMistakesTest {
         @Bean
         ServletRegistrationBean<HttpServlet> own() {
             return new ServletRegistrationBean<>(new HttpServlet() {}, "/own/*");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnLogin {
+
+        @Bean
+        SecurityFilterChain chain(HttpSecurity http) {
+            return http.formLogin(form -> form.loginProcessingUrl("/session"))
+                    .logout(logout -> logout.logoutUrl("/bye"))
+                    .build();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnFilter {
+
+        @Bean
+        SecurityFilterChain chain(HttpSecurity http) {
+            return http.addFilterBefore(
+                            (request, response, chain) -> chain.doFilter(request, response), AuthorizationFilter.class)
+                    .build();
         }
     }
 
@@ -184,13 +211,79 @@ class ProbableMistakesTest {
                 "ratelimit.rules.own.limits=api",
                 "ratelimit.rules.own.path=/own/things/**");
         start(
-                List.of(SecureApplication.class, Notes.class),
+                List.of(SecureApplication.class, Notes.class, OwnFilter.class),
                 "ratelimit.rules.login.limits=api",
                 "ratelimit.rules.login.path=/session",
                 "ratelimit.rules.oauth.limits=api",
                 "ratelimit.rules.oauth.path=/login/oauth2/**");
 
         assertThat(output).doesNotContain(LINE);
+    }
+
+    private static final String[] OF_LOGINS = {
+        "ratelimit.rules.form.limits=api",
+        "ratelimit.rules.form.path=/session",
+        "ratelimit.rules.page.limits=api",
+        "ratelimit.rules.page.path=/login",
+        "ratelimit.rules.out.limits=api",
+        "ratelimit.rules.out.path=/bye"
+    };
+
+    @Test
+    void pathsOfLoginsAreNotNamed(CapturedOutput output) {
+        start(List.of(SecureApplication.class, Notes.class, OwnLogin.class), OF_LOGINS);
+        start(
+                List.of(SecureApplication.class, Notes.class, OwnLogin.class),
+                Stream.concat(
+                                Stream.of(OF_LOGINS),
+                                Stream.of("spring.mvc.servlet.path=/app", "ratelimit.rules.api.path=/app/api/**"))
+                        .toArray(String[]::new));
+
+        assertThat(output).doesNotContain(LINE);
+    }
+
+    @Test
+    void wholePathIsNamedAlsoBehindSecurity(CapturedOutput output) {
+        start(
+                List.of(SecureApplication.class, Notes.class),
+                "ratelimit.rules.login.limits=api",
+                "ratelimit.rules.login.path=/login",
+                "ratelimit.rules.typo.limits=api",
+                "ratelimit.rules.typo.path=/api/notess");
+        assertThat(output).contains(LINE + "no handler has the path /api/notess of rule 'typo'\n");
+
+        start(
+                List.of(SecureApplication.class, Notes.class, OwnLogin.class),
+                "ratelimit.rules.session.limits=api",
+                "ratelimit.rules.session.path=/sesion");
+        assertThat(output).contains(LINE + "no handler has the path /sesion of rule 'session'\n");
+    }
+
+    /** Both rules in one line, with everything else. */
+    @Test
+    void pathsOutsideOfTheServletAreNamedInTheSameLine(CapturedOutput output) {
+        start(
+                List.of(SecureApplication.class, Notes.class, OwnServlet.class),
+                "spring.mvc.servlet.path=/app/v1",
+                "ratelimit.limits.logn.base=api",
+                "ratelimit.rules.one.limits=api",
+                "ratelimit.rules.one.path=/notes/{id}",
+                "ratelimit.rules.own.limits=api",
+                "ratelimit.rules.own.path=/own/things",
+                "ratelimit.rules.all.limits=api",
+                "ratelimit.rules.all.path=/app/**");
+
+        assertThat(output)
+                .contains(LINE)
+                .containsPattern(
+                        LINE + ".*rule 'api' has the path /api/\\*\\*, but Spring MVC serves paths below /app/v1"
+                                + " \\(spring.mvc.servlet.path\\): write /app/v1/api/\\*\\*; rule 'one' has the path /notes/\\{id},"
+                                + " but Spring MVC serves paths below /app/v1 \\(spring.mvc.servlet.path\\): write"
+                                + " /app/v1/notes/\\{id}")
+                .containsPattern(LINE + ".*names the limit logn")
+                .doesNotContain("rule 'own'", "rule 'all'");
+        assertThat(StringUtils.countOccurrencesOf(output.getAll(), "Spring MVC serves paths below"))
+                .isEqualTo(2);
     }
 
     @Test
