@@ -18,6 +18,8 @@ import dev.ratelimit.startup.ActuatorPaths;
 import dev.ratelimit.startup.HandlerPaths;
 import dev.ratelimit.startup.MvcPaths;
 import dev.ratelimit.startup.ProbableMistakes;
+import dev.ratelimit.startup.UnknownAuthorities;
+import dev.ratelimit.startup.UsersInMemory;
 import dev.ratelimit.web.ApiKeySource;
 import dev.ratelimit.web.CallContext;
 import dev.ratelimit.web.ClientAddresses;
@@ -34,6 +36,7 @@ import dev.ratelimit.web.servlet.RateLimitFilter;
 import dev.ratelimit.web.servlet.RateLimitFilter.Phase;
 import dev.ratelimit.web.servlet.RateLimitRejectionHandler;
 import dev.ratelimit.web.servlet.RejectionWriter;
+import dev.ratelimit.web.servlet.RolePrefix;
 import dev.ratelimit.web.servlet.ServletCallContext;
 import dev.ratelimit.web.servlet.ServletGate;
 import dev.ratelimit.web.servlet.ServletRequests;
@@ -42,7 +45,9 @@ import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.eclipse.jetty.server.Server;
@@ -50,6 +55,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.actuate.autoconfigure.web.server.ManagementPortType;
 import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -77,6 +83,8 @@ import org.springframework.web.util.pattern.PathPatternParser;
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
 @ConditionalOnClass({Filter.class, HandlerExceptionResolver.class})
 public final class RateLimitWebAutoConfiguration {
+
+    private static final String OUR_AUTHORITIES = "rateLimitAuthorities";
 
     @Bean
     @ConditionalOnMissingBean
@@ -177,12 +185,17 @@ public final class RateLimitWebAutoConfiguration {
             ObjectProvider<Authorities> authorities,
             ObjectProvider<ApiKeys> keys,
             Policies policies,
+            PolicyConfiguration configuration,
             RateLimitProperties properties,
             BeanFactory beans) {
         ServletRequests requests = new ServletRequests(
                 addresses,
                 subjects,
-                authorities.getIfAvailable(() -> request -> Set.of()),
+                RolePrefix.watching(
+                        authorities.getIfAvailable(() -> request -> Set.of()),
+                        namedAuthorities(configuration, properties).values().stream()
+                                .flatMap(Set::stream)
+                                .toList()),
                 new Expressions(beans),
                 beans,
                 keyReader(properties, keys));
@@ -291,19 +304,48 @@ public final class RateLimitWebAutoConfiguration {
             PolicyConfiguration configuration,
             RateLimitProperties properties,
             WebApplicationContext context,
-            ObjectProvider<RateLimitAdmin> admin,
-            ObjectProvider<Authorities> authorities) {
+            ObjectProvider<RateLimitAdmin> admin) {
         // The application may have keys of its own, which nobody can list.
         RateLimitAdmin ofOurKeys = context.containsBean("rateLimitApiKeys") ? admin.getIfAvailable() : null;
-        return new UnmatchedRules(
-                configuration, properties, new HandlerPaths(context), ofOurKeys, authorities.getIfAvailable() != null);
+        return new UnmatchedRules(configuration, properties, new HandlerPaths(context), ofOurKeys);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(name = "rateLimitUnknownAuthorities")
+    ProbableMistakes.Finder rateLimitUnknownAuthorities(
+            PolicyConfiguration configuration,
+            RateLimitProperties properties,
+            ObjectProvider<Authorities> authorities,
+            ConfigurableListableBeanFactory beans) {
+        Map<String, Set<String>> named = namedAuthorities(configuration, properties);
+        if (authorities.getIfAvailable() == null) {
+            return new UnknownAuthorities(named, null);
+        }
+        // The application may find authorities in ways of its own.
+        return new UnknownAuthorities(
+                named, () -> beans.containsBean(OUR_AUTHORITIES) ? UsersInMemory.authorities(beans) : null);
+    }
+
+    /** The authorities in the configuration, by the words that precede them in a message. */
+    private static Map<String, Set<String>> namedAuthorities(
+            PolicyConfiguration configuration, RateLimitProperties properties) {
+        Map<String, Set<String>> named = new LinkedHashMap<>();
+        configuration
+                .rules()
+                .forEach(rule -> named.put(
+                        "rule '" + rule.name() + "' is for", rule.conditions().authorities()));
+        named.put("ratelimit.exempt.authorities is", properties.exempt().authorities());
+        named.put(
+                "ratelimit.tiers.authorities has",
+                properties.tiers().authorities().keySet());
+        return named;
     }
 
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(SecurityContextHolder.class)
     static class SecurityConfiguration {
 
-        @Bean
+        @Bean(OUR_AUTHORITIES)
         @ConditionalOnMissingBean
         Authorities rateLimitAuthorities() {
             return request -> {

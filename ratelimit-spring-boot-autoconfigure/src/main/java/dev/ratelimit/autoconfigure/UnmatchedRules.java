@@ -17,30 +17,26 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** Finds configured rules that no request can match: by their path, their API keys or their authorities. */
+/** Finds configured rules that no request can match: by their path or their API keys. */
 final class UnmatchedRules implements ProbableMistakes.Finder {
 
     private final PolicyConfiguration configuration;
     private final RateLimitProperties properties;
     private final HandlerPaths handlers;
     private final @Nullable RateLimitAdmin admin;
-    private final boolean hasAuthorities;
 
     /**
      * @param admin lists the API keys; {@code null} if they are not ours
-     * @param hasAuthorities whether users can have authorities at all
      */
     UnmatchedRules(
             PolicyConfiguration configuration,
             RateLimitProperties properties,
             HandlerPaths handlers,
-            @Nullable RateLimitAdmin admin,
-            boolean hasAuthorities) {
+            @Nullable RateLimitAdmin admin) {
         this.configuration = configuration;
         this.properties = properties;
         this.handlers = handlers;
         this.admin = admin;
-        this.hasAuthorities = hasAuthorities;
     }
 
     @Override
@@ -61,7 +57,6 @@ final class UnmatchedRules implements ProbableMistakes.Finder {
             }
         }
         addUnknownApiKeys(mistakes);
-        addAuthorities(mistakes);
         return mistakes;
     }
 
@@ -95,27 +90,6 @@ final class UnmatchedRules implements ProbableMistakes.Finder {
                 mistakes.add("no active API key has the id or name " + String.join(", ", unknown) + " of rule '"
                         + rule.name() + "'");
             }
-        }
-    }
-
-    private void addAuthorities(List<String> mistakes) {
-        if (hasAuthorities) {
-            return;
-        }
-        String nobody = ", but nobody has authorities without Spring Security";
-        for (Rule rule : configuration.rules()) {
-            Set<String> authorities = new TreeSet<>(rule.conditions().authorities());
-            if (!authorities.isEmpty()) {
-                mistakes.add("rule '" + rule.name() + "' is for " + String.join(", ", authorities) + nobody);
-            }
-        }
-        if (!properties.exempt().authorities().isEmpty()) {
-            mistakes.add("ratelimit.exempt.authorities is "
-                    + String.join(", ", properties.exempt().authorities()) + nobody);
-        }
-        if (!properties.tiers().authorities().isEmpty()) {
-            mistakes.add("ratelimit.tiers.authorities has "
-                    + String.join(", ", properties.tiers().authorities().keySet()) + nobody);
         }
     }
 }

@@ -74,6 +74,14 @@ final class SecurityFilters {
                 : null;
     }
 
+    /** Whether users are let in by name and password only. */
+    boolean areByPassword() {
+        return filters != null
+                && filters.stream()
+                        .allMatch(
+                                filter -> BY_PASSWORD.contains(filter.getClass().getName()));
+    }
+
     /** The path patterns that they serve; {@code null} if these are not known. */
     @Nullable
     List<String> paths() {

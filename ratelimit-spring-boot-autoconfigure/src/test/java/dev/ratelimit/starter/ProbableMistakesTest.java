@@ -26,8 +26,13 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.security.authentication.AuthenticationProvider;
+import org.springframework.security.authentication.TestingAuthenticationProvider;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.security.core.userdetails.User;
+import org.springframework.security.core.userdetails.UserDetailsService;
+import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.access.intercept.AuthorizationFilter;
 import org.springframework.util.StringUtils;
@@ -355,5 +360,76 @@ class ProbableMistakesTest {
                                 + " Security; ratelimit.exempt.authorities is ROLE_ADMIN, but nobody has"
                                 + " authorities without Spring Security; ratelimit.tiers.authorities has ROLE_PREMIUM, but"
                                 + " nobody has authorities without Spring Security\n"));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnUsers {
+
+        @Bean
+        UserDetailsService users() {
+            return new InMemoryUserDetailsManager(
+                    User.withUsername("alice")
+                            .password("{noop}alice")
+                            .roles("USER")
+                            .build(),
+                    User.withUsername("bob")
+                            .password("{noop}bob")
+                            .authorities("PARTNER")
+                            .build());
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OtherUsers {
+
+        @Bean
+        AuthenticationProvider directory() {
+            return new TestingAuthenticationProvider();
+        }
+    }
+
+    private static final String[] AUTHORITIES = {
+        "ratelimit.rules.api.authorities=PARTNER,ROLE_ANONYMOUS,FACTOR_PASSWORD",
+        "ratelimit.exempt.authorities=ADMIN",
+        "ratelimit.tiers.authorities.ROLE_USER=premium"
+    };
+
+    @Test
+    void authoritiesThatNoUserInMemoryHasAreNamed(CapturedOutput output) {
+        start(
+                List.of(SecureApplication.class, Notes.class),
+                Stream.concat(Stream.of(AUTHORITIES), Stream.of("spring.security.user.roles=ADMIN,USER"))
+                        .toArray(String[]::new));
+        assertThat(output)
+                .contains(LINE + "rule 'api' is for PARTNER, but your users have only ROLE_ADMIN, ROLE_USER;"
+                        + " ratelimit.exempt.authorities is ADMIN, but your users have only ROLE_ADMIN, ROLE_USER\n");
+
+        start(List.of(SecureApplication.class, Notes.class, OwnUsers.class), AUTHORITIES);
+        assertThat(output)
+                .contains(
+                        LINE + "ratelimit.exempt.authorities is ADMIN, but your users have only PARTNER, ROLE_USER\n");
+    }
+
+    @Test
+    void authoritiesOfUsersThatCannotBeKnownAreNotNamed(CapturedOutput output) {
+        start(List.of(SecureApplication.class, Notes.class, OtherUsers.class), AUTHORITIES);
+        start(List.of(SecureApplication.class, Notes.class, OwnUsers.class, OtherUsers.class), AUTHORITIES);
+
+        assertThat(output).doesNotContain(LINE);
+    }
+
+    @Test
+    void callerWithTheRoleInsteadOfTheAuthorityIsNamed(CapturedOutput output) throws Exception {
+        try (RunningApplication application = RunningApplication.start(
+                List.of(SecureApplication.class, Notes.class),
+                settings(
+                        "spring.security.user.name=mia",
+                        "spring.security.user.password=mia",
+                        "spring.security.user.roles=ADMIN",
+                        "ratelimit.exempt.authorities=ADMIN"))) {
+            assertThat(application.getAs("mia", "/api/notes/1").statusCode()).isEqualTo(200);
+        }
+        assertThat(output)
+                .contains("A caller has the authority ROLE_ADMIN, but the settings of rate limits name ADMIN");
     }
 }
