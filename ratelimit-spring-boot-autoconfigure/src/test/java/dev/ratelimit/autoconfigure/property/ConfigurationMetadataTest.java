@@ -7,11 +7,14 @@ import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+import org.springframework.util.ClassUtils;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -49,9 +52,19 @@ class ConfigurationMetadataTest {
 
     @Test
     void everyPropertyOfAFewWordsHasThemAsHintsWithTheirMeaning() {
-        assertThat(values("ratelimit.on-failure")).containsExactly("local", "open", "closed");
-        assertThat(values("ratelimit.store.type")).containsExactly("auto", "sqlite", "postgresql", "memory");
-        assertThat(values("ratelimit.store.sqlite.synchronous")).containsExactly("normal", "full");
+        Map<String, List<String>> words = new LinkedHashMap<>();
+        properties.forEach((name, property) -> {
+            List<String> constants = constants(property.path("type").asString());
+            if (!constants.isEmpty()) {
+                words.put(name, constants);
+            }
+        });
+        assertThat(words).containsKeys("ratelimit.store.type", "ratelimit.audit.mode", "ratelimit.on-failure");
+        // Only a store that keeps counts, and is named, can be moved from.
+        words.put("ratelimit.store.previous.type", List.of("sqlite", "postgresql", "redis"));
+        words.forEach((name, constants) -> assertThat(hints.containsKey(name) ? values(name) : List.<String>of())
+                .as(name)
+                .containsExactlyInAnyOrderElementsOf(constants));
     }
 
     @Test
@@ -109,6 +122,19 @@ class ConfigurationMetadataTest {
         assertThat(typesOfRules)
                 .containsExactlyInAnyOrder(
                         "java.util.Map<java.lang.String," + rule + ">", "java.util.List<" + rule + ">");
+    }
+
+    /** The words of an enum, as they are documented; none if the type is no enum. */
+    private static List<String> constants(String type) {
+        Class<?> found = type.startsWith("dev.ratelimit.") ? ClassUtils.resolveClassName(type, null) : Object.class;
+        return !found.isEnum()
+                ? List.of()
+                : Stream.of(found.getEnumConstants())
+                        .map(constant -> ((Enum<?>) constant)
+                                .name()
+                                .toLowerCase(Locale.ROOT)
+                                .replace('_', '-'))
+                        .toList();
     }
 
     private static Class<?> type(Class<?> spec, String name) {
