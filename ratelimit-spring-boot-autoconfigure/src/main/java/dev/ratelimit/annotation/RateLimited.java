@@ -45,7 +45,9 @@ public @interface RateLimited {
 
     /**
      * An expression for the cost of the call. By default the cost of the limit. A call that costs 0 passes without asking
-     * the limit. A cost below 0, or above what the limit can ever grant, throws {@link InvalidRateLimitedException}.
+     * the limit. If the cost is below 0 or the expression fails, the call has the cost of the limit. If it is above the most that the
+     * limit can ever grant, the call takes all of that. Either is logged, once a minute at most. A constant outside of 1 to that most
+     * stops the application at startup.
      */
     String cost() default "";
 

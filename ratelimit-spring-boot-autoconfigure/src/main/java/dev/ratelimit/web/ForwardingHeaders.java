@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds out which of the two headers a proxy writes. A proxy writes its header into every request that it passes on, and a client
- * cannot remove it. So a request with only one of them shows that the other one is not headers by that proxy, but by clients.
- * It is ignored from then on. Requests with neither show nothing: they may be health checks of the proxy itself.
+ * cannot remove it. So a request with only one of them shows that the other one is written by clients, not by that proxy. It is
+ * ignored from then on. Requests with neither show nothing: they may be health checks of the proxy itself.
  */
 final class ForwardingHeaders {
 
