@@ -46,7 +46,7 @@ public record PathReadings(String sent, List<PathContainer> all) {
                 readings.isEmpty() ? sent.value() : readings.get(0).value(), readings);
     }
 
-    /** Of a path that cannot be decoded. Only rules for every path apply to it, and it is not exempt. */
+    /** The readings of a path that cannot be decoded. Only rules for every path apply to it, and it is not exempt. */
     public static PathReadings unreadable(String sent) {
         return new PathReadings(sent, List.of());
     }

@@ -34,7 +34,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 /** All sections and all changes of the endpoint under the roles that docs/endpoint.md configures, on both databases. */
 class OperatorRolesTest {
 
-    /** Of each section at least one. */
+    /** At least one of each section. */
     private static final List<String> READS = List.of(
             "",
             "/limits",

@@ -90,7 +90,7 @@ final class SingleServer implements RedisServers {
             THREADS.newThread(() -> {
                         try {
                             use(client.connect(ByteArrayCodec.INSTANCE));
-                            log.info("Replaced the connection to Redis: {}", reason);
+                            log.info("Replaced the connection to Redis: {}", LogText.of(reason));
                         } catch (RuntimeException e) {
                             log.debug("Could not replace the connection to Redis: {}", LogText.of(e.getMessage()));
                         } finally {

@@ -32,7 +32,7 @@ final class SwapFailure extends Exception {
 
     private static final Pattern NO_MASTER = Pattern.compile("(?:^|.* -)(?:READONLY|MASTERDOWN)\\b.*", Pattern.DOTALL);
 
-    /** Of Lettuce, which has no type for a command that it did not send. */
+    /** Lettuce says this; it has no type for a command that it did not send. */
     private static final Pattern NOT_SENT = Pattern.compile("(?:Currently not connected|Connection is closed).*");
 
     private final Kind kind;

@@ -109,7 +109,7 @@ final class SwapGroup implements GroupArithmetic.Rows {
         }
     }
 
-    /** Those that had to wait for another round come first in the next one. */
+    /** Puts the tasks first that had to wait for another round. */
     private List<Task> stillOpen(List<Task> open, Moments.Round round) {
         List<Task> still = new ArrayList<>();
         if (round.tasks().size() < open.size()) {
