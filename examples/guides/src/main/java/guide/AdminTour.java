@@ -2,11 +2,11 @@ package guide;
 
 // region imports
 import dev.ratelimit.Subject;
+import dev.ratelimit.admin.ApiKeyAdmin.IssuedKey;
 import dev.ratelimit.admin.ChangeLog;
 import dev.ratelimit.admin.Explanation;
 import dev.ratelimit.admin.Inquiry;
-import dev.ratelimit.admin.KeyAdmin.IssuedKey;
-import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.NewApiKey;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.caller.Quota;
@@ -76,7 +76,8 @@ final class AdminTour {
 
     static String keys(RateLimitAdmin admin) {
         // region keys
-        IssuedKey key = admin.keys().create(NewKey.of("build server", "alice").tier("premium"), Change.by("ops"));
+        IssuedKey key =
+                admin.keys().create(NewApiKey.of("build server", "alice").tier("premium"), Change.by("ops"));
         String secret = key.secret(); // shown this once
         admin.keys().revoke(key.id(), Change.by("ops"));
         // endregion

@@ -1,8 +1,8 @@
 package guide;
 
 // region keys
-import dev.ratelimit.admin.KeyAdmin;
-import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.ApiKeyAdmin;
+import dev.ratelimit.admin.NewApiKey;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
 import org.springframework.stereotype.Service;
@@ -18,8 +18,8 @@ class PartnerKeys {
 
     /** Returns the secret, which nobody can read again. */
     String issue(String partner, String createdBy) {
-        KeyAdmin.IssuedKey key =
-                admin.keys().create(NewKey.of(partner + " API", partner).tier("premium"), Change.by(createdBy));
+        ApiKeyAdmin.IssuedKey key =
+                admin.keys().create(NewApiKey.of(partner + " API", partner).tier("premium"), Change.by(createdBy));
         return key.secret();
     }
 

@@ -2,7 +2,7 @@ package guide;
 
 // region imports
 import dev.ratelimit.RateLimiter;
-import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.NewApiKey;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.data.PolicyDatabase;
@@ -45,7 +45,7 @@ final class PlainPolicies {
                                     .until(Instant.now().plus(Duration.ofDays(1)))
                                     .because("scraping"));
             return admin.keys()
-                    .create(NewKey.of("build server", "alice"), Change.by("ops"))
+                    .create(NewApiKey.of("build server", "alice"), Change.by("ops"))
                     .secret();
         }
         // endregion

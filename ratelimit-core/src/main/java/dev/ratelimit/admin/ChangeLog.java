@@ -158,7 +158,7 @@ public final class ChangeLog {
     }
 
     /** Nothing of its secret. */
-    static String json(NewKey key) {
+    static String json(NewApiKey key) {
         Map<String, String> values = new LinkedHashMap<>();
         values.put("name", key.name());
         values.put("owner", key.owner());

@@ -95,17 +95,17 @@ public final class ConfiguredStorage implements PolicyStorage {
     }
 
     @Override
-    public List<KeyInfo> keyInfos() {
+    public List<ApiKeyInfo> keyInfos() {
         return List.of();
     }
 
     @Override
-    public List<KeyInfo> keyInfos(String owner) {
+    public List<ApiKeyInfo> keyInfos(String owner) {
         return List.of();
     }
 
     @Override
-    public Optional<KeyInfo> keyInfo(String id) {
+    public Optional<ApiKeyInfo> keyInfo(String id) {
         return Optional.empty();
     }
 

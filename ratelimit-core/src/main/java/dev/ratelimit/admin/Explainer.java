@@ -75,7 +75,7 @@ final class Explainer {
         if (key != null) {
             return key.name();
         }
-        return visit.hasUnknownKey() ? "invalid API key: rejected with 401" : null;
+        return visit.hasUnknownApiKey() ? "invalid API key: rejected with 401" : null;
     }
 
     private List<Explanation.OfLimit> limits(Visit visit, Rule rule) {

@@ -66,12 +66,12 @@ public interface PolicyStorage extends Policies {
     Optional<QuotaAdmin.UserQuota> userQuota(String user);
 
     /** All API keys, including revoked and expired ones, the oldest first. Includes all uses of this instance. */
-    List<KeyInfo> keyInfos();
+    List<ApiKeyInfo> keyInfos();
 
     /** All API keys of a user, as {@link #keyInfos()} does. */
-    List<KeyInfo> keyInfos(String owner);
+    List<ApiKeyInfo> keyInfos(String owner);
 
-    Optional<KeyInfo> keyInfo(String id);
+    Optional<ApiKeyInfo> keyInfo(String id);
 
     /**
      * Whether counts and penalties can be listed: only a store with tables can do that. Without them, one subject at a time can
@@ -178,7 +178,7 @@ public interface PolicyStorage extends Policies {
         void setBlock(String user, @Nullable Instant until, @Nullable String reason, String by);
 
         /** Creates an API key and stores a hash of its secret. The result is the only copy of the secret. */
-        KeyAdmin.IssuedKey addKey(NewKey key, String by);
+        ApiKeyAdmin.IssuedKey addKey(NewApiKey key, String by);
 
         /** Revokes an API key. If it is revoked already, changes nothing. If there is no such key, returns false. */
         boolean revokeKey(String id, String by);

@@ -34,7 +34,7 @@ public final class RateLimitAdmin {
     private final LimitAdmin limits;
     private final RuleAdmin rules;
     private final QuotaAdmin quotas;
-    private final KeyAdmin keys;
+    private final ApiKeyAdmin keys;
     private final PenaltyAdmin penalties;
     private final SubjectAdmin subjects;
     private final ChangeLog changes;
@@ -62,7 +62,7 @@ public final class RateLimitAdmin {
         this.limits = new LimitAdmin(storage);
         this.rules = new RuleAdmin(storage);
         this.quotas = new QuotaAdmin(storage, limiter);
-        this.keys = new KeyAdmin(storage, limiter);
+        this.keys = new ApiKeyAdmin(storage, limiter);
         this.resets = new Resets(storage, limiter);
         this.penalties = new PenaltyAdmin(storage, resets);
         this.subjects = new SubjectAdmin(storage, limiter, gate.subjects());
@@ -82,7 +82,7 @@ public final class RateLimitAdmin {
         return quotas;
     }
 
-    public KeyAdmin keys() {
+    public ApiKeyAdmin keys() {
         return keys;
     }
 

@@ -327,7 +327,7 @@ public final class SubjectAdmin {
                         Set.of(),
                         key == null
                                 ? null
-                                : storage.keyInfo(key).map(KeyInfo::key).orElse(null),
+                                : storage.keyInfo(key).map(ApiKeyInfo::key).orElse(null),
                         storage.accounts());
     }
 

@@ -1,8 +1,8 @@
 package dev.ratelimit.data;
 
+import dev.ratelimit.data.table.ApiKeyRow;
 import dev.ratelimit.data.table.ChangeLogRows;
 import dev.ratelimit.data.table.ChangeRow;
-import dev.ratelimit.data.table.KeyRow;
 import dev.ratelimit.data.table.LimitRow;
 import dev.ratelimit.data.table.PenaltyRow;
 import dev.ratelimit.data.table.QuotaRow;
@@ -71,7 +71,7 @@ public final class PolicyDatabase {
     private final LimitRow.Rows limits;
     private final RuleRow.Rows rules;
     private final QuotaRow.Rows quotas;
-    private final KeyRow.Rows keys;
+    private final ApiKeyRow.Rows keys;
     private final ChangeRow.Rows changes;
     private final PenaltyRow.Rows penalties;
     private final StateRows states;
@@ -97,7 +97,7 @@ public final class PolicyDatabase {
         this.limits = new LimitRow.Rows(new Table(jdbc, schema, "rate_limit_configs"));
         this.rules = new RuleRow.Rows(new Table(jdbc, schema, "rate_limit_rules"));
         this.quotas = new QuotaRow.Rows(new Table(jdbc, schema, "user_quotas"));
-        this.keys = new KeyRow.Rows(new Table(jdbc, schema, "api_keys"));
+        this.keys = new ApiKeyRow.Rows(new Table(jdbc, schema, "api_keys"));
         this.changes = new ChangeRow.Rows(new Table(jdbc, schema, "rate_limit_changes"));
         this.penalties = new PenaltyRow.Rows(new Table(jdbc, schema, "rate_limit_penalties"));
         this.log = new ChangeLogRows(new Table(jdbc, schema, "rate_limit_admin_logs"));
@@ -220,7 +220,7 @@ public final class PolicyDatabase {
         return quotas;
     }
 
-    KeyRow.Rows keys() {
+    ApiKeyRow.Rows keys() {
         return keys;
     }
 

@@ -3,8 +3,8 @@ package dev.ratelimit.data;
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.Limits;
 import dev.ratelimit.Subject;
+import dev.ratelimit.admin.ApiKeyInfo;
 import dev.ratelimit.admin.ChangeLog;
-import dev.ratelimit.admin.KeyInfo;
 import dev.ratelimit.admin.PenaltyAdmin;
 import dev.ratelimit.admin.PolicyStorage;
 import dev.ratelimit.admin.QuotaAdmin;
@@ -86,7 +86,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     private final Listeners<ChangeListener> listeners;
     private final ChangeNews news;
     private final StoredAccounts accounts;
-    private final StoredKeys keys;
+    private final StoredApiKeys keys;
     private final Limits limits = new LiveLimits(() -> current().limits());
 
     private final StoredTransaction transaction;
@@ -135,7 +135,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
         this.listeners = new Listeners<>(options.listeners());
         this.news = new ChangeNews(listeners, options.clock());
         this.accounts = new StoredAccounts(database, news);
-        this.keys = new StoredKeys(database, options.clock());
+        this.keys = new StoredApiKeys(database, options.clock());
         this.transaction = new StoredTransaction(database, counting, options.clock());
         this.policyLog = new PolicyLog(database);
         this.versions = new StoredVersions(database);
@@ -328,17 +328,17 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     }
 
     @Override
-    public List<KeyInfo> keyInfos() {
+    public List<ApiKeyInfo> keyInfos() {
         return keys.infos();
     }
 
     @Override
-    public List<KeyInfo> keyInfos(String owner) {
+    public List<ApiKeyInfo> keyInfos(String owner) {
         return keys.infos(owner);
     }
 
     @Override
-    public Optional<KeyInfo> keyInfo(String id) {
+    public Optional<ApiKeyInfo> keyInfo(String id) {
         return keys.info(id);
     }
 

@@ -1,16 +1,16 @@
 package dev.ratelimit.data;
 
 import dev.ratelimit.Subject;
+import dev.ratelimit.admin.ApiKeyAdmin.IssuedKey;
 import dev.ratelimit.admin.ChangeLog.Target;
-import dev.ratelimit.admin.KeyAdmin.IssuedKey;
-import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.NewApiKey;
 import dev.ratelimit.admin.PolicyStorage;
 import dev.ratelimit.admin.SubjectAdmin;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.admin.version.Revision;
 import dev.ratelimit.caller.Quota;
+import dev.ratelimit.data.table.ApiKeyRow;
 import dev.ratelimit.data.table.ChangeRow;
-import dev.ratelimit.data.table.KeyRow;
 import dev.ratelimit.data.table.LimitRow;
 import dev.ratelimit.data.table.QuotaRow;
 import dev.ratelimit.data.table.StoredRule;
@@ -80,16 +80,17 @@ final class StoredTransaction implements PolicyStorage.Transaction {
     }
 
     @Override
-    public IssuedKey addKey(NewKey key, String by) {
-        IssuedKey issued = KeySecret.generate();
-        database.keys().insert(KeyRow.of(issued.id(), KeySecret.hashText(issued.secret()), key, by, clock.instant()));
+    public IssuedKey addKey(NewApiKey key, String by) {
+        IssuedKey issued = ApiKeySecret.generate();
+        database.keys()
+                .insert(ApiKeyRow.of(issued.id(), ApiKeySecret.hashText(issued.secret()), key, by, clock.instant()));
         database.changed(ChangeRow.KEY, issued.id());
         return issued;
     }
 
     @Override
     public boolean revokeKey(String id, String by) {
-        Optional<KeyRow> row = database.keys().find(id);
+        Optional<ApiKeyRow> row = database.keys().find(id);
         if (row.isPresent() && !row.get().life().isRevoked()) {
             database.keys().revoke(id, Micros.of(clock.instant()), by);
             database.changed(ChangeRow.KEY, id);

@@ -44,14 +44,14 @@ public final class Gate {
      * @param limit the limit of an address on unknown keys
      * @param remembered the denial that this instance remembers of a request, or {@code null}
      */
-    public record KeyGuesses(Limit limit, Function<LimitRequest, @Nullable Decision> remembered) {}
+    public record ApiKeyGuesses(Limit limit, Function<LimitRequest, @Nullable Decision> remembered) {}
 
     final Policies policies;
     final Accounts accounts;
     final Blocks blocks;
     final Exemptions exemptions;
     final Subjects subjects;
-    final @Nullable KeyGuesses guesses;
+    final @Nullable ApiKeyGuesses guesses;
     final InstantSource clock;
 
     /**
@@ -62,7 +62,7 @@ public final class Gate {
             Accounts accounts,
             Exemptions exemptions,
             Subjects subjects,
-            @Nullable KeyGuesses guesses,
+            @Nullable ApiKeyGuesses guesses,
             InstantSource clock) {
         this.policies = policies;
         this.accounts = accounts;

@@ -10,7 +10,7 @@ import dev.ratelimit.RequestRecord.Asked;
 import dev.ratelimit.Subject;
 import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.caller.Caller;
-import dev.ratelimit.gate.Gate.KeyGuesses;
+import dev.ratelimit.gate.Gate.ApiKeyGuesses;
 import dev.ratelimit.gate.Gate.Mode;
 import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.Policy;
@@ -103,7 +103,7 @@ public final class Visit {
         if (presented == null) {
             return null;
         }
-        KeyGuesses guesses = gate.guesses;
+        ApiKeyGuesses guesses = gate.guesses;
         Subject address = sender.addressSubject();
         LimitRequest guess = guesses == null || address == null ? null : RuleLimits.NONE.and(address, guesses.limit());
         Decision denied =
@@ -384,7 +384,7 @@ public final class Visit {
     }
 
     /** Whether the request presented an API key that is not valid. */
-    public boolean hasUnknownKey() {
+    public boolean hasUnknownApiKey() {
         return unknownKey;
     }
 

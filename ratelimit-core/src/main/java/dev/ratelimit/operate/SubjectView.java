@@ -22,7 +22,7 @@ public record SubjectView(
         String tierFrom,
         @Nullable Block block,
         List<Standing> limits,
-        List<KeyView> apiKeys) {
+        List<ApiKeyView> apiKeys) {
 
     /**
      * The block of an account.

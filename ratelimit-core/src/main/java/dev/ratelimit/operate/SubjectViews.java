@@ -45,19 +45,19 @@ final class SubjectViews {
                 : new SubjectView.Block(Times.endOrNull(now, until), Times.left(now, until), account.blockReason());
     }
 
-    private List<KeyView> keys(Caller caller, Instant now) {
+    private List<ApiKeyView> keys(Caller caller, Instant now) {
         ApiKey only = caller.apiKey();
         String user = caller.user();
         if (only != null) {
             return admin.keys().find(only.id()).stream()
-                    .map(key -> KeyView.of(key, now))
+                    .map(key -> ApiKeyView.of(key, now))
                     .toList();
         }
         return user == null
                 ? List.of()
                 : admin.keys().list(user).stream()
                         .limit(SubjectAdmin.MOST)
-                        .map(key -> KeyView.of(key, now))
+                        .map(key -> ApiKeyView.of(key, now))
                         .toList();
     }
 

@@ -3,7 +3,7 @@ package dev.ratelimit.data;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Subject;
-import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.NewApiKey;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
 import dev.ratelimit.testing.Messages;
@@ -38,7 +38,8 @@ class ForgedLogLinesTest extends DataContract {
             Change forged = Change.by(FORGED).because(FORGED);
             admin.quotas().block(FORGED, forged.until(clock.instant().plus(Duration.ofHours(1))));
             admin.quotas().unblock(FORGED, forged);
-            String id = admin.keys().create(NewKey.of(FORGED, FORGED), forged).id();
+            String id =
+                    admin.keys().create(NewApiKey.of(FORGED, FORGED), forged).id();
             admin.keys().revoke(id, forged);
             String limit = policies.limits().names().iterator().next();
             admin.limits().disable(limit, forged);

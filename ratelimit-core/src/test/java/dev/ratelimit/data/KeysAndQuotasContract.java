@@ -15,11 +15,11 @@ import dev.ratelimit.Outcome;
 import dev.ratelimit.RequestRecord;
 import dev.ratelimit.Subject;
 import dev.ratelimit.Window;
+import dev.ratelimit.admin.ApiKeyAdmin.IssuedKey;
+import dev.ratelimit.admin.ApiKeyInfo;
 import dev.ratelimit.admin.Explanation;
 import dev.ratelimit.admin.Inquiry;
-import dev.ratelimit.admin.KeyAdmin.IssuedKey;
-import dev.ratelimit.admin.KeyInfo;
-import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.NewApiKey;
 import dev.ratelimit.admin.PenaltyAdmin.Penalty;
 import dev.ratelimit.admin.QuotaAdmin;
 import dev.ratelimit.admin.Usage;
@@ -57,7 +57,7 @@ abstract class KeysAndQuotasContract extends DataContract {
     void aKeyIsRecognisedUntilItIsRevoked() {
         StoredPolicies other = instance(NEVER, false, ChangeListener.NONE);
         IssuedKey issued = admin.keys()
-                .create(NewKey.of("build server", "alice").tier("premium").quota(HUNDRED_A_DAY), Change.by("ops"));
+                .create(NewApiKey.of("build server", "alice").tier("premium").quota(HUNDRED_A_DAY), Change.by("ops"));
         other.refresh();
 
         ApiKey expected = new ApiKey(issued.id(), "build server", "alice", "premium", HUNDRED_A_DAY);
@@ -72,7 +72,7 @@ abstract class KeysAndQuotasContract extends DataContract {
         assertThat(instance(NEVER, false, ChangeListener.NONE).apiKeys().recognise(issued.secret()))
                 .isNull();
 
-        KeyInfo info = admin.keys().find(issued.id()).orElseThrow();
+        ApiKeyInfo info = admin.keys().find(issued.id()).orElseThrow();
         assertThat(info.revokedBy()).isEqualTo("eve");
         assertThat(info.revokedAt()).isEqualTo(clock.instant());
         assertThat(info.createdBy()).isEqualTo("ops");
@@ -86,20 +86,20 @@ abstract class KeysAndQuotasContract extends DataContract {
     @Test
     void aKeyExpiresByTheClock() {
         IssuedKey issued = admin.keys()
-                .create(NewKey.of("trial", "alice").expires(clock.instant().plus(ofHours(1))), Change.by("ops"));
+                .create(NewApiKey.of("trial", "alice").expires(clock.instant().plus(ofHours(1))), Change.by("ops"));
         assertThat(policies.apiKeys().recognise(issued.secret())).isNotNull();
 
         clock.move(ofHours(1));
         assertThat(policies.apiKeys().recognise(issued.secret())).isNull();
         assertThatThrownBy(() ->
-                        admin.keys().create(NewKey.of("late", "alice").expires(clock.instant()), Change.by("ops")))
+                        admin.keys().create(NewApiKey.of("late", "alice").expires(clock.instant()), Change.by("ops")))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("write a moment in the future");
     }
 
     @Test
     void whatIsNoKeyIsNotRecognised() {
-        IssuedKey issued = admin.keys().create(NewKey.of("ci", "alice"), Change.by("ops"));
+        IssuedKey issued = admin.keys().create(NewApiKey.of("ci", "alice"), Change.by("ops"));
 
         for (String wrong : List.of(
                 "",
@@ -108,7 +108,7 @@ abstract class KeysAndQuotasContract extends DataContract {
                 issued.secret() + "x",
                 issued.secret().substring(0, issued.secret().length() - 1),
                 issued.secret().toUpperCase(Locale.ROOT),
-                KeySecret.hashText(issued.secret()),
+                ApiKeySecret.hashText(issued.secret()),
                 "rl_" + "x".repeat(100_000))) {
             assertThat(policies.apiKeys().recognise(wrong)).as(wrong).isNull();
         }
@@ -118,7 +118,7 @@ abstract class KeysAndQuotasContract extends DataContract {
     void aKeyHasAtLeast160RandomBits() {
         Set<String> secrets = new HashSet<>();
         for (int i = 0; i < 50; i++) {
-            IssuedKey issued = KeySecret.generate();
+            IssuedKey issued = ApiKeySecret.generate();
             String random = issued.secret().substring(("rl_" + issued.id() + "_").length());
             assertThat(Base64.getUrlDecoder().decode(random).length * 8).isGreaterThanOrEqualTo(160);
             secrets.add(random);
@@ -135,7 +135,7 @@ abstract class KeysAndQuotasContract extends DataContract {
     @Test
     void plaintextIsInNoTableAndNoLog() {
         try (Messages messages = new Messages()) {
-            IssuedKey issued = admin.keys().create(NewKey.of("ci", "alice"), Change.by("ops"));
+            IssuedKey issued = admin.keys().create(NewApiKey.of("ci", "alice"), Change.by("ops"));
             policies.apiKeys().recognise(issued.secret());
             admin.keys().list();
             admin.keys().revoke(issued.id(), Change.by("ops"));
@@ -154,7 +154,7 @@ abstract class KeysAndQuotasContract extends DataContract {
 
     @Test
     void usesAreCountedWithoutAWriteForEach() {
-        IssuedKey issued = admin.keys().create(NewKey.of("ci", "alice"), Change.by("ops"));
+        IssuedKey issued = admin.keys().create(NewApiKey.of("ci", "alice"), Change.by("ops"));
         long changes = database.count("rate_limit_changes");
         String before = database.contents();
         for (int i = 0; i < 1_000; i++) {
@@ -178,7 +178,7 @@ abstract class KeysAndQuotasContract extends DataContract {
 
     @Test
     void usesOfSeveralInstancesAddUp() {
-        IssuedKey issued = admin.keys().create(NewKey.of("ci", "alice"), Change.by("ops"));
+        IssuedKey issued = admin.keys().create(NewApiKey.of("ci", "alice"), Change.by("ops"));
         StoredPolicies other = instance(NEVER, false, ChangeListener.NONE);
         other.apiKeys().recognise(issued.secret());
         clock.move(ofMinutes(-5));
@@ -186,16 +186,16 @@ abstract class KeysAndQuotasContract extends DataContract {
         policies.apiKeys().recognise(issued.secret());
 
         other.close();
-        KeyInfo info = admin.keys().find(issued.id()).orElseThrow();
+        ApiKeyInfo info = admin.keys().find(issued.id()).orElseThrow();
         assertThat(info.totalRequests()).isEqualTo(3);
         assertThat(info.lastUsedAt()).isEqualTo(clock.instant().plus(ofMinutes(5)));
     }
 
     @Test
     void keysAreListedByOwner() {
-        admin.keys().create(NewKey.of("one", "alice"), Change.by("ops"));
+        admin.keys().create(NewApiKey.of("one", "alice"), Change.by("ops"));
         clock.move(ofMinutes(1));
-        admin.keys().create(NewKey.of("two", "bob"), Change.by("ops"));
+        admin.keys().create(NewApiKey.of("two", "bob"), Change.by("ops"));
 
         assertThat(admin.keys().list()).extracting(info -> info.key().name()).containsExactly("one", "two");
         assertThat(admin.keys().list("bob"))
@@ -345,7 +345,7 @@ abstract class KeysAndQuotasContract extends DataContract {
         assertThatThrownBy(() -> admin.quotas().set("alice", null, offset, Change.by("ops")))
                 .isInstanceOf(InvalidLimitException.class)
                 .hasMessageContaining("zone is '+02:00'");
-        assertThatThrownBy(() -> admin.keys().create(NewKey.of("ci", "alice").quota(offset), Change.by("ops")))
+        assertThatThrownBy(() -> admin.keys().create(NewApiKey.of("ci", "alice").quota(offset), Change.by("ops")))
                 .isInstanceOf(InvalidLimitException.class);
         assertThat(database.count("user_quotas") + database.count("api_keys")).isZero();
     }
@@ -421,8 +421,8 @@ abstract class KeysAndQuotasContract extends DataContract {
 
     @Test
     void theUsageOfAKeyWithItsOwnQuotaIsItsOwn() {
-        IssuedKey own = admin.keys().create(NewKey.of("own", "alice").quota(HUNDRED_A_DAY), Change.by("ops"));
-        IssuedKey shared = admin.keys().create(NewKey.of("shared", "alice"), Change.by("ops"));
+        IssuedKey own = admin.keys().create(NewApiKey.of("own", "alice").quota(HUNDRED_A_DAY), Change.by("ops"));
+        IssuedKey shared = admin.keys().create(NewApiKey.of("shared", "alice"), Change.by("ops"));
         use("alice", 3);
 
         assertThat(admin.keys().usage(own.id()).today()).isZero();
@@ -543,7 +543,7 @@ abstract class KeysAndQuotasContract extends DataContract {
 
     @Test
     void anExplanationSaysWhereTheTierComesFrom() {
-        IssuedKey key = admin.keys().create(NewKey.of("ci", "alice").tier("enterprise"), Change.by("ops"));
+        IssuedKey key = admin.keys().create(NewApiKey.of("ci", "alice").tier("enterprise"), Change.by("ops"));
         Inquiry inquiry = Inquiry.of("GET", "/").user("alice").authorities("ROLE_GOLD");
 
         assertThat(admin.explain(Inquiry.of("GET", "/")).tierFrom()).isEqualTo("the default");
@@ -576,7 +576,7 @@ abstract class KeysAndQuotasContract extends DataContract {
 
     @Test
     void anExplanationKnowsTheSubjectOfEachKeyOrSaysThatItDoesNot() {
-        IssuedKey key = admin.keys().create(NewKey.of("ci", "alice").quota(HUNDRED_A_DAY), Change.by("ops"));
+        IssuedKey key = admin.keys().create(NewApiKey.of("ci", "alice").quota(HUNDRED_A_DAY), Change.by("ops"));
         Map.of(
                         "ip", "ip:203.0.113.7",
                         "user+ip", "user:bob+ip:203.0.113.7",

@@ -12,7 +12,7 @@ import dev.ratelimit.Subject;
 import dev.ratelimit.Window;
 import dev.ratelimit.admin.ChangeLog;
 import dev.ratelimit.admin.Inquiry;
-import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.NewApiKey;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.algorithm.Algorithms;
 import dev.ratelimit.audit.report.AuditDecision;
@@ -473,7 +473,7 @@ abstract class OperationsContract extends DataContract {
 
     @Test
     void apiKeysAreShownWithoutSecretsAndRevoked() {
-        var issued = admin.keys().create(NewKey.of("build", "alice"), OPS);
+        var issued = admin.keys().create(NewApiKey.of("build", "alice"), OPS);
         limiter.decide(Subject.of("api-key", issued.id()), "small");
 
         assertThat(operations.user("alice").apiKeys())
@@ -561,7 +561,7 @@ abstract class OperationsContract extends DataContract {
         steering.unblockUser("mallory");
         admin.quotas().set("alice", "premium", Quota.NONE, OPS);
         admin.quotas().remove("alice", OPS);
-        var issued = admin.keys().create(NewKey.of("build", "alice"), OPS);
+        var issued = admin.keys().create(NewApiKey.of("build", "alice"), OPS);
         steering.revokeKey(issued.id());
         limiter.decide(ALICE, "small");
         steering.reset("user:alice", "small");

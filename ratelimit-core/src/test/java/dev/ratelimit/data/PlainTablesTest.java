@@ -5,8 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Subject;
-import dev.ratelimit.admin.KeyAdmin;
-import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.ApiKeyAdmin;
+import dev.ratelimit.admin.NewApiKey;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
@@ -50,7 +50,7 @@ class PlainTablesTest extends DataContract {
         admin.limits().set("standard", window(77), OPS);
         admin.rules().set(Rule.named("extra").limits("small").key("user").build(), OPS);
         admin.quotas().block("mallory", OPS);
-        KeyAdmin.IssuedKey key = admin.keys().create(NewKey.of("test", "alice"), OPS);
+        ApiKeyAdmin.IssuedKey key = admin.keys().create(NewApiKey.of("test", "alice"), OPS);
 
         await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> {
             assertThat(capacity(other, "standard")).isEqualTo(77);

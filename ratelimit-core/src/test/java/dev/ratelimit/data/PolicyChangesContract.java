@@ -12,10 +12,10 @@ import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.LimitDecision;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Subject;
+import dev.ratelimit.admin.ApiKeyAdmin.IssuedKey;
 import dev.ratelimit.admin.Explanation;
 import dev.ratelimit.admin.Inquiry;
-import dev.ratelimit.admin.KeyAdmin.IssuedKey;
-import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.NewApiKey;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.admin.version.InForce;
@@ -556,7 +556,7 @@ abstract class PolicyChangesContract extends DataContract {
         admin.limits().set("standard", window(77), OPS);
         admin.rules().set(Rule.named("new").limits("small").build(), OPS);
         admin.quotas().set("bob", "premium", Quota.NONE, Change.by("ops"));
-        IssuedKey key = admin.keys().create(NewKey.of("ci", "bob"), Change.by("ops"));
+        IssuedKey key = admin.keys().create(NewApiKey.of("ci", "bob"), Change.by("ops"));
 
         await().until(() -> capacity(other, "standard") == 77
                 && rules(other).contains("new")

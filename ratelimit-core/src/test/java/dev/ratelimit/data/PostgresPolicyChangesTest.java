@@ -7,8 +7,8 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import dev.ratelimit.admin.KeyAdmin.IssuedKey;
-import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.ApiKeyAdmin.IssuedKey;
+import dev.ratelimit.admin.NewApiKey;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
 import dev.ratelimit.testing.Messages;
@@ -157,7 +157,7 @@ class PostgresPolicyChangesTest extends PolicyChangesContract {
     @Test
     void usesOfKeysThatCannotBeWrittenAreKept() {
         Interrupted interrupted = new Interrupted(database.dataSource());
-        IssuedKey issued = admin.keys().create(NewKey.of("ci", "alice"), Change.by("ops"));
+        IssuedKey issued = admin.keys().create(NewApiKey.of("ci", "alice"), Change.by("ops"));
         try (StoredPolicies other = new StoredPolicies(
                 PolicyDatabase.postgres(interrupted, database.schema()),
                 CONFIGURED,

@@ -11,7 +11,7 @@ import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.caller.ApiKeys;
 import dev.ratelimit.caller.Quota;
 import dev.ratelimit.caller.Tiers;
-import dev.ratelimit.gate.Gate.KeyGuesses;
+import dev.ratelimit.gate.Gate.ApiKeyGuesses;
 import dev.ratelimit.gate.Gate.Mode;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.PathReadings;
@@ -132,8 +132,8 @@ final class TestGate {
         RuleBook book = RuleBook.of(rules, LIMITS, MatchMode.ALL, PathPatternParser.defaultInstance);
         Tiers tiers = new Tiers("free", Map.of("ROLE_PREMIUM", "premium"), Map.of(), ZoneId.of("UTC"));
         Policy policy = new Policy(LIMITS, book, tiers, versions);
-        KeyGuesses guesses =
-                checksApiKeys ? new KeyGuesses(ApiKeys.guessing("guesses", 3), request -> remembered) : null;
+        ApiKeyGuesses guesses =
+                checksApiKeys ? new ApiKeyGuesses(ApiKeys.guessing("guesses", 3), request -> remembered) : null;
         return new Gate(() -> policy, accounts::get, exemptions, new Subjects(64), guesses, clock);
     }
 

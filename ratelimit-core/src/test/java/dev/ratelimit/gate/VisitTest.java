@@ -244,7 +244,7 @@ class VisitTest {
         assertThat(gate.asks).hasSize(1);
         assertThat(gate.askedAt(0)).containsExactly("guesses of ip:192.0.2.1");
         assertThat(gate.asks.get(0).revocable()).isFalse();
-        assertThat(visit.hasUnknownKey()).isTrue();
+        assertThat(visit.hasUnknownApiKey()).isTrue();
     }
 
     @Test

@@ -8,7 +8,7 @@ import dev.ratelimit.caller.Accounts;
 import dev.ratelimit.caller.ApiKeys;
 import dev.ratelimit.gate.Exemptions;
 import dev.ratelimit.gate.Gate;
-import dev.ratelimit.gate.Gate.KeyGuesses;
+import dev.ratelimit.gate.Gate.ApiKeyGuesses;
 import dev.ratelimit.gate.Subjects;
 import dev.ratelimit.policy.AddressRange;
 import dev.ratelimit.policy.Policies;
@@ -40,7 +40,7 @@ import dev.ratelimit.web.servlet.RolePrefix;
 import dev.ratelimit.web.servlet.ServletCallContext;
 import dev.ratelimit.web.servlet.ServletGate;
 import dev.ratelimit.web.servlet.ServletRequests;
-import dev.ratelimit.web.servlet.ServletRequests.KeyReader;
+import dev.ratelimit.web.servlet.ServletRequests.ApiKeyReader;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import java.time.InstantSource;
@@ -161,11 +161,11 @@ public final class RateLimitWebAutoConfiguration {
             RateLimiter limiter,
             @Qualifier(RateLimitClocks.BEAN) ObjectProvider<InstantSource> clock) {
         RateLimitProperties.ApiKeysSpec apiKeys = properties.apiKeys();
-        KeyGuesses guesses = !apiKeys.enabled()
+        ApiKeyGuesses guesses = !apiKeys.enabled()
                 ? null
                 : InvalidPropertyException.under(
                         "ratelimit.api-keys.",
-                        () -> new KeyGuesses(
+                        () -> new ApiKeyGuesses(
                                 ApiKeys.guessing("api-key-guesses", apiKeys.guesses()), limiter::remembered));
         return new Gate(
                 policies,
@@ -203,11 +203,11 @@ public final class RateLimitWebAutoConfiguration {
         return requests;
     }
 
-    private static @Nullable KeyReader keyReader(RateLimitProperties properties, ObjectProvider<ApiKeys> keys) {
+    private static @Nullable ApiKeyReader keyReader(RateLimitProperties properties, ObjectProvider<ApiKeys> keys) {
         ApiKeySource source = apiKeySource(properties);
         return source == null
                 ? null
-                : new KeyReader(source, keys.getIfAvailable(() -> {
+                : new ApiKeyReader(source, keys.getIfAvailable(() -> {
                     throw new InvalidPropertyException(
                             "ratelimit.api-keys.enabled",
                             "true",

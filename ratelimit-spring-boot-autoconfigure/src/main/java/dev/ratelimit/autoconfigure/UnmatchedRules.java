@@ -1,6 +1,6 @@
 package dev.ratelimit.autoconfigure;
 
-import dev.ratelimit.admin.KeyInfo;
+import dev.ratelimit.admin.ApiKeyInfo;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.autoconfigure.property.RateLimitProperties;
 import dev.ratelimit.policy.Action;
@@ -77,7 +77,7 @@ final class UnmatchedRules implements ProbableMistakes.Finder {
         }
         Set<String> known = new HashSet<>(Set.of(Conditions.ANY_API_KEY));
         Instant now = admin.clock().instant();
-        for (KeyInfo info : admin.keys().list()) {
+        for (ApiKeyInfo info : admin.keys().list()) {
             if (info.isActive(now)) {
                 known.add(info.key().id());
                 known.add(info.key().name());

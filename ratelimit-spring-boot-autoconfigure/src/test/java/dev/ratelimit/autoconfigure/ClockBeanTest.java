@@ -2,8 +2,8 @@ package dev.ratelimit.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ratelimit.admin.KeyAdmin;
-import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.ApiKeyAdmin;
+import dev.ratelimit.admin.NewApiKey;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.caller.ApiKeys;
@@ -68,9 +68,9 @@ class ClockBeanTest {
     }
 
     private void keyExpiresByTheClock(ConfigurableApplicationContext context) {
-        KeyAdmin.IssuedKey key = context.getBean(RateLimitAdmin.class)
+        ApiKeyAdmin.IssuedKey key = context.getBean(RateLimitAdmin.class)
                 .keys()
-                .create(NewKey.of("test", "alice").expires(START.plusSeconds(60)), Change.by("test"));
+                .create(NewApiKey.of("test", "alice").expires(START.plusSeconds(60)), Change.by("test"));
         ApiKeys keys = context.getBean(ApiKeys.class);
         assertThat(keys.recognise(key.secret())).isNotNull();
 

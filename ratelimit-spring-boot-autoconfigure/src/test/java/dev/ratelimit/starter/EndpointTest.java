@@ -7,8 +7,8 @@ import com.jayway.jsonpath.JsonPath;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
 import dev.ratelimit.actuate.RateLimitEndpoint;
-import dev.ratelimit.admin.KeyAdmin.IssuedKey;
-import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.ApiKeyAdmin.IssuedKey;
+import dev.ratelimit.admin.NewApiKey;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.audit.RequestAudit;
@@ -175,8 +175,10 @@ class EndpointTest {
 
     @Test
     void theSecretOfAnApiKeyIsNowhere() throws Exception {
-        IssuedKey issued =
-                application.bean(RateLimitAdmin.class).keys().create(NewKey.of("build", "keyowner"), Change.by("test"));
+        IssuedKey issued = application
+                .bean(RateLimitAdmin.class)
+                .keys()
+                .create(NewApiKey.of("build", "keyowner"), Change.by("test"));
         String everything = get("/users/keyowner").body()
                 + get("/keys/" + issued.id()).body()
                 + get("/changes").body()

@@ -10,7 +10,7 @@ import dev.ratelimit.Outcome;
 import dev.ratelimit.RequestRecord;
 import dev.ratelimit.admin.Explanation;
 import dev.ratelimit.admin.Inquiry;
-import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.NewApiKey;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.caller.Caller;
@@ -437,8 +437,8 @@ class GateAgreementTest {
         List<Key> keys = new ArrayList<>();
         keys.add(new Key("none", "rl_none"));
         for (int i = 0; i < 4; i++) {
-            NewKey key =
-                    NewKey.of("key" + i, user(policy, i)).quota(random.nextInt(3) == 0 ? randomQuota() : Quota.NONE);
+            NewApiKey key =
+                    NewApiKey.of("key" + i, user(policy, i)).quota(random.nextInt(3) == 0 ? randomQuota() : Quota.NONE);
             var issued = admin.keys().create(random.nextInt(3) == 0 ? key.tier("premium") : key, Change.by("test"));
             keys.add(new Key(issued.id(), issued.secret()));
         }

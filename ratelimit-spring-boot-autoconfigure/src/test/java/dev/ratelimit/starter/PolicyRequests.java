@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.LimitDecision;
+import dev.ratelimit.admin.ApiKeyAdmin.IssuedKey;
 import dev.ratelimit.admin.Inquiry;
-import dev.ratelimit.admin.KeyAdmin.IssuedKey;
-import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.NewApiKey;
 import dev.ratelimit.admin.QuotaAdmin.UserQuota;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
@@ -325,7 +325,7 @@ abstract class PolicyRequests {
 
     @Test
     void tierComesFromAnAuthorityOrTheAccountOrTheKey() throws Exception {
-        IssuedKey enterprise = admin.keys().create(NewKey.of("tier", "owner").tier("enterprise"), Change.by("test"));
+        IssuedKey enterprise = admin.keys().create(NewApiKey.of("tier", "owner").tier("enterprise"), Change.by("test"));
         admin.quotas().set("upgraded", "premium", Quota.NONE, Change.by("test"));
 
         assertThat(admitted(() -> application.getAs("free", "/tiered"))).isEqualTo(2);
@@ -364,7 +364,7 @@ abstract class PolicyRequests {
         assertThatThrownBy(() -> admin.quotas().set("free", "premuim", Quota.NONE, Change.by("test")))
                 .hasMessage("the tier is 'premuim', which no quota, limit, rule or authority mentions;"
                         + " write one of enterprise, free, premium");
-        assertThatThrownBy(() -> admin.keys().create(NewKey.of("x", "free").tier(""), Change.by("test")))
+        assertThatThrownBy(() -> admin.keys().create(NewApiKey.of("x", "free").tier(""), Change.by("test")))
                 .hasMessageStartingWith("the tier is ''");
     }
 
@@ -372,7 +372,7 @@ abstract class PolicyRequests {
     void keyWithItsOwnNumbersIsCountedByItself() throws Exception {
         IssuedKey key = admin.keys()
                 .create(
-                        NewKey.of("own", "counted").quota(new Quota(null, 5L, null, null, null, null)),
+                        NewApiKey.of("own", "counted").quota(new Quota(null, 5L, null, null, null, null)),
                         Change.by("test"));
 
         assertThat(admitted(() -> application.get("/quota", "X-API-Key", key.secret())))
@@ -407,7 +407,7 @@ abstract class PolicyRequests {
 
     @Test
     void unknownExpiredAndRevokedKeysAreRefusedAndGuessingIsLimited() throws Exception {
-        IssuedKey key = admin.keys().create(NewKey.of("soon revoked", "owner"), Change.by("test"));
+        IssuedKey key = admin.keys().create(NewApiKey.of("soon revoked", "owner"), Change.by("test"));
         assertThat(withKey("192.0.2.50", key.secret()).statusCode()).isEqualTo(200);
         admin.keys().revoke(key.id(), Change.by("test"));
 
@@ -416,7 +416,7 @@ abstract class PolicyRequests {
         assertThat(revoked.headers().firstValue("WWW-Authenticate")).contains("ApiKey header=\"X-API-Key\"");
         assertThat(revoked.body()).contains("\"error\":\"Unknown API key\"");
 
-        IssuedKey valid = admin.keys().create(NewKey.of("valid", "owner"), Change.by("test"));
+        IssuedKey valid = admin.keys().create(NewApiKey.of("valid", "owner"), Change.by("test"));
         for (int i = 0; i < 2; i++) {
             assertThat(withKey("192.0.2.50", "rl_guess").statusCode()).isEqualTo(401);
         }
@@ -439,8 +439,8 @@ abstract class PolicyRequests {
 
     @Test
     void rulesApplyToKeysByName() throws Exception {
-        IssuedKey ci = admin.keys().create(NewKey.of("ci", "owner"), Change.by("test"));
-        IssuedKey another = admin.keys().create(NewKey.of("cd", "owner"), Change.by("test"));
+        IssuedKey ci = admin.keys().create(NewApiKey.of("ci", "owner"), Change.by("test"));
+        IssuedKey another = admin.keys().create(NewApiKey.of("cd", "owner"), Change.by("test"));
 
         assertThat(admitted(() -> application.get("/ci", "X-API-Key", ci.secret())))
                 .isEqualTo(2);
@@ -575,7 +575,7 @@ abstract class PolicyRequests {
 
     @Test
     void keyOfABlockedOwnerIsDeniedWhoeverElseIsLoggedIn() throws Exception {
-        IssuedKey key = admin.keys().create(NewKey.of("of the blocked", "blockedOwner"), Change.by("test"));
+        IssuedKey key = admin.keys().create(NewApiKey.of("of the blocked", "blockedOwner"), Change.by("test"));
         admin.quotas()
                 .block(
                         "blockedOwner",

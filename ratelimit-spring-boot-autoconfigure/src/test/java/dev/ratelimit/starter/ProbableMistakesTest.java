@@ -3,7 +3,7 @@ package dev.ratelimit.starter;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.RateLimiter;
-import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.NewApiKey;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.annotation.RateLimited;
@@ -313,7 +313,7 @@ class ProbableMistakesTest {
                 "ratelimit.rules.partner.api-keys=partner,*");
         try (RunningApplication first = RunningApplication.start(List.of(Application.class, Notes.class), onSqlite)) {
             assertThat(output).contains(LINE + "no active API key has the id or name partner of rule 'partner'\n");
-            first.bean(RateLimitAdmin.class).keys().create(NewKey.of("partner", "alice"), Change.by("test"));
+            first.bean(RateLimitAdmin.class).keys().create(NewApiKey.of("partner", "alice"), Change.by("test"));
         }
         int before = output.getAll().length();
 

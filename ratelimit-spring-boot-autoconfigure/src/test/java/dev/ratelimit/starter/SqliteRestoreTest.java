@@ -8,8 +8,8 @@ import dev.ratelimit.Limits;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
-import dev.ratelimit.admin.KeyAdmin.IssuedKey;
-import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.ApiKeyAdmin.IssuedKey;
+import dev.ratelimit.admin.NewApiKey;
 import dev.ratelimit.admin.PenaltyAdmin.Penalty;
 import dev.ratelimit.admin.QuotaAdmin.UserQuota;
 import dev.ratelimit.admin.RateLimitAdmin;
@@ -139,8 +139,8 @@ class SqliteRestoreTest {
         decide(context, "bob", "strict");
         admin(context).limits().set("calls", Map.of("max-requests", "20"), OPS);
         admin(context).quotas().block("mallory", Change.by("ops").because("fraud"));
-        IssuedKey before = admin(context).keys().create(NewKey.of("before", "alice"), Change.by("ops"));
-        IssuedKey revoked = admin(context).keys().create(NewKey.of("revoked", "alice"), Change.by("ops"));
+        IssuedKey before = admin(context).keys().create(NewApiKey.of("before", "alice"), Change.by("ops"));
+        IssuedKey revoked = admin(context).keys().create(NewApiKey.of("revoked", "alice"), Change.by("ops"));
 
         Backup backup = context.getBean(Backups.class).create().get(0);
 
@@ -150,7 +150,7 @@ class SqliteRestoreTest {
         admin(context).limits().set("calls", Map.of("max-requests", "5"), OPS);
         admin(context).quotas().block("eve", Change.by("ops").because("fraud"));
         admin(context).keys().revoke(revoked.id(), Change.by("ops"));
-        IssuedKey after = admin(context).keys().create(NewKey.of("after", "alice"), Change.by("ops"));
+        IssuedKey after = admin(context).keys().create(NewApiKey.of("after", "alice"), Change.by("ops"));
         return new Rehearsal(backup, before, revoked, after);
     }
 

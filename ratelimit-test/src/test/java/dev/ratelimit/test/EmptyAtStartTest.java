@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Subject;
-import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.NewApiKey;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.engine.StoreRateLimiter;
@@ -63,7 +63,7 @@ class EmptyAtStartTest {
                         "goods",
                         Map.of("algorithm", "fixed-window", "max-requests", "50", "window", "1m"),
                         Change.by("test"));
-        admin.keys().create(NewKey.of("mine", "alice"), Change.by("test"));
+        admin.keys().create(NewApiKey.of("mine", "alice"), Change.by("test"));
 
         assertThatRequest(mvc.get().uri("/goods")).hasRemaining(48);
         assertThat(admin.keys().list()).hasSize(1);

@@ -1,7 +1,7 @@
 package dev.ratelimit.sample;
 
-import dev.ratelimit.admin.KeyAdmin;
-import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.ApiKeyAdmin;
+import dev.ratelimit.admin.NewApiKey;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
 import java.net.InetAddress;
@@ -70,12 +70,12 @@ class DemoKeys {
         if (memory != null) {
             return memory.create(name, owner, tier);
         }
-        KeyAdmin keys = Objects.requireNonNull(admin).keys();
+        ApiKeyAdmin keys = Objects.requireNonNull(admin).keys();
         Instant now = Instant.now();
         keys.list(owner).stream()
                 .filter(known -> known.key().name().equals(name) && known.isActive(now))
                 .forEach(known -> keys.revoke(known.key().id(), Change.by(BY)));
-        return keys.create(NewKey.of(name, owner).tier(tier).expires(now.plus(VALID)), Change.by(BY))
+        return keys.create(NewApiKey.of(name, owner).tier(tier).expires(now.plus(VALID)), Change.by(BY))
                 .secret();
     }
 

@@ -3,7 +3,7 @@ package dev.ratelimit.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.ratelimit.admin.KeyInfo;
+import dev.ratelimit.admin.ApiKeyInfo;
 import dev.ratelimit.admin.RateLimitAdmin;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -39,7 +39,7 @@ class DemoKeysTest {
             return new Client(port);
         }
 
-        List<KeyInfo> activeKeys() {
+        List<ApiKeyInfo> activeKeys() {
             Instant now = Instant.now();
             return context.getBean(RateLimitAdmin.class).keys().list().stream()
                     .filter(key -> key.isActive(now))

@@ -3,7 +3,7 @@ package dev.ratelimit.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.admin.ChangeLog;
-import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.NewApiKey;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.testing.postgres.TestPostgres;
@@ -198,7 +198,7 @@ class OperatorRolesTest {
 
     private static String keyOf(RateLimitAdmin admin) {
         return admin.keys()
-                .create(NewKey.of("test", "alice"), Change.by("test"))
+                .create(NewApiKey.of("test", "alice"), Change.by("test"))
                 .id();
     }
 

@@ -1,6 +1,6 @@
 package dev.ratelimit.sample;
 
-import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.NewApiKey;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.test.RateLimitClock;
@@ -45,7 +45,7 @@ abstract class RunningSample {
     /** A new API key of the tier, as it is sent. */
     String keyOf(String tier, String owner) {
         return admin.keys()
-                .create(NewKey.of("test", owner).tier(tier), Change.by("test"))
+                .create(NewApiKey.of("test", owner).tier(tier), Change.by("test"))
                 .secret();
     }
 

@@ -106,7 +106,7 @@ public final class ServletGate {
             Decision decision =
                     ask.revocable() ? visit.charged(limiter.charge(ask.limits())) : limiter.decide(ask.limits());
             step = visit.visit.answered(decision, Duration.ofNanos(System.nanoTime() - start));
-            if (!visit.visit.hasUnknownKey()) {
+            if (!visit.visit.hasUnknownApiKey()) {
                 rejections.headers().write(visit.visit.decisions(), response::setHeader);
             }
         }

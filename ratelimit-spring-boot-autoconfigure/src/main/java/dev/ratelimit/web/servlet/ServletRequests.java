@@ -65,14 +65,14 @@ public final class ServletRequests {
      *
      * @param keys recognises them
      */
-    public record KeyReader(ApiKeySource source, ApiKeys keys) {}
+    public record ApiKeyReader(ApiKeySource source, ApiKeys keys) {}
 
     private final ClientAddresses addresses;
     private final Subjects subjects;
     private final Authorities authorities;
     private final Expressions expressions;
     private final BeanFactory beans;
-    private final @Nullable KeyReader apiKeys;
+    private final @Nullable ApiKeyReader apiKeys;
 
     private final OncePerMinute failures = new OncePerMinute();
     private final Map<SubjectKey, SubjectResolver> resolvers = new ConcurrentHashMap<>();
@@ -86,7 +86,7 @@ public final class ServletRequests {
             Authorities authorities,
             Expressions expressions,
             BeanFactory beans,
-            @Nullable KeyReader apiKeys) {
+            @Nullable ApiKeyReader apiKeys) {
         this.addresses = addresses;
         this.subjects = subjects;
         this.authorities = authorities;

@@ -1,11 +1,11 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.admin.KeyInfo;
+import dev.ratelimit.admin.ApiKeyInfo;
 import dev.ratelimit.admin.version.Problem;
 import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.caller.ApiKeys;
 import dev.ratelimit.caller.Quota;
-import dev.ratelimit.data.table.KeyRow;
+import dev.ratelimit.data.table.ApiKeyRow;
 import dev.ratelimit.setting.InvalidLimitException;
 import dev.ratelimit.support.Micros;
 import java.security.MessageDigest;
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * Caches the rows of {@code api_keys} that are not revoked, by their hash. Uses are counted here and written in batches:
  * no request waits for a write.
  */
-final class StoredKeys implements ApiKeys {
+final class StoredApiKeys implements ApiKeys {
 
     private final PolicyDatabase database;
     private final InstantSource clock;
@@ -49,17 +49,17 @@ final class StoredKeys implements ApiKeys {
         }
     }
 
-    StoredKeys(PolicyDatabase database, InstantSource clock) {
+    StoredApiKeys(PolicyDatabase database, InstantSource clock) {
         this.database = database;
         this.clock = clock;
     }
 
     @Override
     public @Nullable ApiKey recognise(String secret) {
-        if (!KeySecret.canBeKey(secret)) {
+        if (!ApiKeySecret.canBeKey(secret)) {
             return null;
         }
-        byte[] hash = KeySecret.hash(secret);
+        byte[] hash = ApiKeySecret.hash(secret);
         CachedKey cached = byHash.get(HexFormat.of().formatHex(hash));
         // The map compares hashes, whose first bytes no one can choose; this compares in constant time.
         if (cached == null || !MessageDigest.isEqual(cached.hash, hash)) {
@@ -91,8 +91,8 @@ final class StoredKeys implements ApiKeys {
         replace(new HashSet<>(ids), database.keys().find(ids));
     }
 
-    private void replace(Set<String> gone, List<KeyRow> rows) {
-        for (KeyRow row : rows) {
+    private void replace(Set<String> gone, List<ApiKeyRow> rows) {
+        for (ApiKeyRow row : rows) {
             if (!row.life().isRevoked()) {
                 put(row);
                 gone.remove(row.id());
@@ -104,7 +104,7 @@ final class StoredKeys implements ApiKeys {
         });
     }
 
-    private void put(KeyRow row) {
+    private void put(ApiKeyRow row) {
         byte[] hash;
         try {
             hash = HexFormat.of().parseHex(row.keyHash());
@@ -126,7 +126,7 @@ final class StoredKeys implements ApiKeys {
     }
 
     /** If the quota is invalid, the last valid one applies. */
-    private ApiKey apiKey(KeyRow row) {
+    private ApiKey apiKey(ApiKeyRow row) {
         try {
             Quota unused = row.quota().quota();
         } catch (InvalidLimitException e) {
@@ -149,20 +149,20 @@ final class StoredKeys implements ApiKeys {
     }
 
     /** All keys as they are in the database, with all uses of this instance. */
-    List<KeyInfo> infos() {
+    List<ApiKeyInfo> infos() {
         writeUses();
-        return database.keys().findAll().stream().map(KeyRow::info).toList();
+        return database.keys().findAll().stream().map(ApiKeyRow::info).toList();
     }
 
     /** The same, of one user. */
-    List<KeyInfo> infos(String owner) {
+    List<ApiKeyInfo> infos(String owner) {
         writeUses();
-        return database.keys().findByOwner(owner).stream().map(KeyRow::info).toList();
+        return database.keys().findByOwner(owner).stream().map(ApiKeyRow::info).toList();
     }
 
-    Optional<KeyInfo> info(String id) {
+    Optional<ApiKeyInfo> info(String id) {
         writeUses();
-        return database.keys().find(id).map(KeyRow::info);
+        return database.keys().find(id).map(ApiKeyRow::info);
     }
 
     Collection<Problem> problems() {

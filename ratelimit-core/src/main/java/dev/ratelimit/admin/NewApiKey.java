@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * An API key to create.
  *
  * <pre>{@code
- * admin.keys().create(NewKey.of("build server", "alice").tier("premium"), Change.by("ops")).secret()
+ * admin.keys().create(NewApiKey.of("build server", "alice").tier("premium"), Change.by("ops")).secret()
  * }</pre>
  *
  * @param name a name for its owner
@@ -17,14 +17,14 @@ import org.jspecify.annotations.Nullable;
  * @param quota its own quota; {@link Quota#NONE} to share that of its owner
  * @param expiresAt when requests with it are no longer accepted, or {@code null}
  */
-public record NewKey(
+public record NewApiKey(
         String name,
         String owner,
         @Nullable String tier,
         Quota quota,
         @Nullable Instant expiresAt) {
 
-    public NewKey {
+    public NewApiKey {
         if (name.isBlank()) {
             throw new IllegalArgumentException("the name of the API key is empty; describe its purpose");
         }
@@ -33,19 +33,19 @@ public record NewKey(
         }
     }
 
-    public static NewKey of(String name, String owner) {
-        return new NewKey(name, owner, null, Quota.NONE, null);
+    public static NewApiKey of(String name, String owner) {
+        return new NewApiKey(name, owner, null, Quota.NONE, null);
     }
 
-    public NewKey tier(String name) {
-        return new NewKey(this.name, owner, name, quota, expiresAt);
+    public NewApiKey tier(String name) {
+        return new NewApiKey(this.name, owner, name, quota, expiresAt);
     }
 
-    public NewKey quota(Quota own) {
-        return new NewKey(name, owner, tier, own, expiresAt);
+    public NewApiKey quota(Quota own) {
+        return new NewApiKey(name, owner, tier, own, expiresAt);
     }
 
-    public NewKey expires(Instant moment) {
-        return new NewKey(name, owner, tier, quota, moment);
+    public NewApiKey expires(Instant moment) {
+        return new NewApiKey(name, owner, tier, quota, moment);
     }
 }

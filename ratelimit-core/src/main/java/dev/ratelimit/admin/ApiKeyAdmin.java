@@ -13,7 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Creates, lists and revokes API keys. */
-public final class KeyAdmin {
+public final class ApiKeyAdmin {
 
     /**
      * A new API key. Its secret is shown only here.
@@ -30,18 +30,18 @@ public final class KeyAdmin {
         }
     }
 
-    private static final Logger log = LoggerFactory.getLogger(KeyAdmin.class);
+    private static final Logger log = LoggerFactory.getLogger(ApiKeyAdmin.class);
 
     private final PolicyStorage storage;
     private final RateLimiter limiter;
 
-    KeyAdmin(PolicyStorage storage, RateLimiter limiter) {
+    ApiKeyAdmin(PolicyStorage storage, RateLimiter limiter) {
         this.storage = storage;
         this.limiter = limiter;
     }
 
     /** Creates a key. The result is the only copy of its secret: give it to the owner, and do not keep it. */
-    public IssuedKey create(NewKey key, Change change) {
+    public IssuedKey create(NewApiKey key, Change change) {
         change.requireNoExpiry("the change of the API key '" + key.name() + "'");
         Instant expiresAt = key.expiresAt();
         if (expiresAt != null && !expiresAt.isAfter(storage.clock().instant())) {
@@ -69,16 +69,16 @@ public final class KeyAdmin {
     }
 
     /** All keys, including revoked and expired ones, the oldest first. */
-    public List<KeyInfo> list() {
+    public List<ApiKeyInfo> list() {
         return storage.keyInfos();
     }
 
     /** All keys of a user, the oldest first. */
-    public List<KeyInfo> list(String owner) {
+    public List<ApiKeyInfo> list(String owner) {
         return storage.keyInfos(owner);
     }
 
-    public Optional<KeyInfo> find(String id) {
+    public Optional<ApiKeyInfo> find(String id) {
         return storage.keyInfo(id);
     }
 

@@ -1,6 +1,6 @@
 package dev.ratelimit.operate;
 
-import dev.ratelimit.admin.KeyInfo;
+import dev.ratelimit.admin.ApiKeyInfo;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param state {@code active}, {@code expired} or {@code revoked}
  * @param lastUsedAt {@code null} if it was not used
  */
-public record KeyView(
+public record ApiKeyView(
         String id,
         String name,
         String owner,
@@ -20,8 +20,8 @@ public record KeyView(
         @Nullable Instant lastUsedAt,
         long requests) {
 
-    static KeyView of(KeyInfo key, Instant now) {
-        return new KeyView(
+    static ApiKeyView of(ApiKeyInfo key, Instant now) {
+        return new ApiKeyView(
                 key.key().id(),
                 key.key().name(),
                 key.key().owner(),

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param lastUsedAt the last use that is stored; {@code null} for none
  * @param totalRequests the number of uses that are stored
  */
-public record KeyInfo(
+public record ApiKeyInfo(
         ApiKey key,
         String createdBy,
         Instant createdAt,

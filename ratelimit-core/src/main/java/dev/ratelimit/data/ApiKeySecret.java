@@ -1,13 +1,13 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.admin.KeyAdmin.IssuedKey;
+import dev.ratelimit.admin.ApiKeyAdmin.IssuedKey;
 import dev.ratelimit.support.Sha256;
 import java.security.SecureRandom;
 import java.util.Base64;
 import java.util.HexFormat;
 
 /** Generates and hashes API keys: {@code rl_}, an id that may be shown, {@code _}, and 192 random bits. */
-final class KeySecret {
+final class ApiKeySecret {
 
     private static final String PREFIX = "rl_";
     private static final int ID_BYTES = 6;
@@ -16,7 +16,7 @@ final class KeySecret {
 
     private static final SecureRandom RANDOM = new SecureRandom();
 
-    private KeySecret() {}
+    private ApiKeySecret() {}
 
     static IssuedKey generate() {
         byte[] id = new byte[ID_BYTES];

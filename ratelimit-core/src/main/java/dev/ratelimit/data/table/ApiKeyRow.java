@@ -1,7 +1,7 @@
 package dev.ratelimit.data.table;
 
-import dev.ratelimit.admin.KeyInfo;
-import dev.ratelimit.admin.NewKey;
+import dev.ratelimit.admin.ApiKeyInfo;
+import dev.ratelimit.admin.NewApiKey;
 import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.caller.Quota;
 import dev.ratelimit.support.Micros;
@@ -16,7 +16,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** An API key: enough to recognise it, and nothing to make it from. */
-public record KeyRow(
+public record ApiKeyRow(
         String id,
         String keyHash,
         String name,
@@ -45,9 +45,9 @@ public record KeyRow(
         static final Use NONE = new Use(0, 0);
     }
 
-    public static KeyRow of(String id, String keyHash, NewKey key, String by, Instant now) {
+    public static ApiKeyRow of(String id, String keyHash, NewApiKey key, String by, Instant now) {
         Instant expiresAt = key.expiresAt();
-        return new KeyRow(
+        return new ApiKeyRow(
                 id,
                 keyHash,
                 key.name(),
@@ -65,8 +65,8 @@ public record KeyRow(
         return new ApiKey(id, name, userId, tier, quota.quotaOr(otherwise));
     }
 
-    public KeyInfo info() {
-        return new KeyInfo(
+    public ApiKeyInfo info() {
+        return new ApiKeyInfo(
                 apiKey(Quota.NONE),
                 life.createdBy,
                 Micros.toInstant(life.createdAt),
@@ -81,8 +81,8 @@ public record KeyRow(
         return micros == 0 ? null : Micros.toInstant(micros);
     }
 
-    private static KeyRow of(ResultSet row) throws SQLException {
-        return new KeyRow(
+    private static ApiKeyRow of(ResultSet row) throws SQLException {
+        return new ApiKeyRow(
                 row.getString("id"),
                 row.getString("key_hash"),
                 row.getString("name"),
@@ -126,31 +126,31 @@ public record KeyRow(
         }
 
         /** The oldest first. */
-        public List<KeyRow> findAll() {
+        public List<ApiKeyRow> findAll() {
             return table.find("SELECT * FROM {table} ORDER BY created_at, id", Map.of(), (row, number) -> of(row));
         }
 
         /** The oldest first. */
-        public List<KeyRow> findByOwner(String user) {
+        public List<ApiKeyRow> findByOwner(String user) {
             return table.find(
                     "SELECT * FROM {table} WHERE user_id = :user ORDER BY created_at, id",
                     Map.of("user", user),
                     (row, number) -> of(row));
         }
 
-        public List<KeyRow> findNotRevoked() {
+        public List<ApiKeyRow> findNotRevoked() {
             return table.find("SELECT * FROM {table} WHERE revoked_at = 0", Map.of(), (row, number) -> of(row));
         }
 
-        public List<KeyRow> find(Collection<String> ids) {
+        public List<ApiKeyRow> find(Collection<String> ids) {
             return table.find("SELECT * FROM {table} WHERE id IN (:ids)", Map.of("ids", ids), (row, number) -> of(row));
         }
 
-        public Optional<KeyRow> find(String id) {
+        public Optional<ApiKeyRow> find(String id) {
             return find(List.of(id)).stream().findFirst();
         }
 
-        public void insert(KeyRow row) {
+        public void insert(ApiKeyRow row) {
             table.insert(row.columns());
         }
 
