@@ -144,7 +144,7 @@ final class PostgresSwapTable implements SwapTable {
     }
 
     private LimitStoreException failed(SQLException e) {
-        return PostgresFailures.of(e, statements.schema, List.of());
+        return PostgresFailures.ofAll(e, statements.schema);
     }
 
     /** One transaction. */
