@@ -6,6 +6,7 @@ import dev.ratelimit.store.LockedKeysException;
 import dev.ratelimit.store.MovedKeysException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.StateKey;
+import dev.ratelimit.store.UnreachedStoreException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -84,6 +85,11 @@ final class GroupOutcome {
     }
 
     private LimitStoreException failed(List<LimitStoreException> all) {
+        if (all.stream().allMatch(GroupOutcome::isUndone)
+                && Arrays.stream(answers).allMatch(Objects::isNull)) {
+            LimitStoreException last = all.get(all.size() - 1);
+            return new UnreachedStoreException(String.valueOf(last.getMessage()), failedShards, last);
+        }
         Set<StateKey> locked = new HashSet<>();
         for (LimitStoreException failure : all) {
             if (!(failure instanceof LockedKeysException keys)) {
@@ -92,6 +98,14 @@ final class GroupOutcome {
             }
             locked.addAll(keys.keys());
         }
-        return new LockedKeysException(locked, Arrays.asList(answers), all.get(0));
+        return locked.isEmpty()
+                ? new LockedKeysException(
+                        String.valueOf(all.get(0).getMessage()), locked, Arrays.asList(answers), all.get(0))
+                : new LockedKeysException(locked, Arrays.asList(answers), all.get(0));
+    }
+
+    /** Whether no shard has changed anything for it. */
+    private static boolean isUndone(LimitStoreException failure) {
+        return failure instanceof UnreachedStoreException || failure instanceof MovedKeysException;
     }
 }

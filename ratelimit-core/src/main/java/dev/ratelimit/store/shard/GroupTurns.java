@@ -35,6 +35,13 @@ final class GroupTurns {
         private boolean isJoint() {
             return operation.kind() == Kind.DECIDE && request.parts().size() > 1;
         }
+
+        /** Whether one of several shards has failed, and another may have changed something. */
+        private boolean isHalfDone() {
+            return operation.kind() == Kind.SETTLE
+                    && questions.size() > 1
+                    && !questions.stream().allMatch(Question::isSurelyUndone);
+        }
     }
 
     private final ParallelCalls calls;
@@ -93,9 +100,15 @@ final class GroupTurns {
             if (failure == null) {
                 outcome.answered(member.place, member.request.answer());
             } else {
-                outcome.failed(member.place, failure, member.request.failedShards());
+                outcome.failed(
+                        member.place, member.isHalfDone() ? plain(failure) : failure, member.request.failedShards());
             }
         }
+    }
+
+    /** One that says that nothing was changed would have a refund made twice. */
+    private static LimitStoreException plain(LimitStoreException e) {
+        return new LimitStoreException(String.valueOf(e.getMessage()), e);
     }
 
     /** Decides operations on one shard, and those whose parts on several have nothing to do with each other. */

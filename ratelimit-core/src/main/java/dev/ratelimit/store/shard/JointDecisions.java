@@ -29,8 +29,9 @@ import java.util.concurrent.atomic.AtomicLongArray;
  *   <li>If one denies meanwhile, or fails, give back the parts that were charged. The request is denied, or undecided.
  * </ol>
  *
- * Requests that share a key are taken together if the key has room for all of them, and one after another otherwise. A crash
- * between the last two steps leaves a charge. Thread-safe.
+ * If requests share a key, the first that have room for all of them are taken together, or the first that have none. Then
+ * the others are looked at again. After the deadline, nothing more is asked. A crash between the last two steps leaves a charge.
+ * Thread-safe.
  */
 final class JointDecisions {
 
@@ -54,19 +55,33 @@ final class JointDecisions {
             charge(requests, end);
             return;
         }
-        look(requests, end);
-        List<JointRequest> seen = seen(requests);
-        if (sharesKeys(seen) && !fitTogether(seen)) {
-            seen.forEach(request -> decideAlone(request, end));
-            return;
+        List<JointRequest> open = requests;
+        while (!open.isEmpty()) {
+            look(open, end);
+            List<JointRequest> seen = seen(open);
+            int together = together(seen);
+            decideSeen(seen.subList(0, together), end);
+            open = seen.subList(together, seen.size());
         }
-        decideSeen(seen, end);
     }
 
-    private void decideAlone(JointRequest request, long end) {
-        List<JointRequest> alone = List.of(request);
-        look(alone, end);
-        decideSeen(seen(alone), end);
+    /** How many of the first requests can be decided by one look at all of them. */
+    private static int together(List<JointRequest> seen) {
+        if (!sharesKeys(seen)) {
+            return seen.size();
+        }
+        int denied = 0;
+        while (denied < seen.size() && isDeniedWithoutTrace(seen.get(denied))) {
+            denied++;
+        }
+        return denied > 0 ? denied : Math.max(fittingTogether(seen), 1);
+    }
+
+    /** A denial changes nothing for the requests after it, unless it counts a violation. */
+    private static boolean isDeniedWithoutTrace(JointRequest request) {
+        return !request.hasRoom()
+                && request.demands().stream()
+                        .allMatch(demand -> demand.limit().penalties().isEmpty());
     }
 
     private void decideSeen(List<JointRequest> seen, long end) {
@@ -138,11 +153,12 @@ final class JointDecisions {
         return false;
     }
 
-    /** Whether all of them are admitted, whatever their order. */
-    private static boolean fitTogether(List<JointRequest> requests) {
+    /** How many of the first requests are all admitted, whatever their order. */
+    private static int fittingTogether(List<JointRequest> requests) {
         Map<StateKey, Demand> first = new HashMap<>();
         Map<StateKey, Long> asked = new HashMap<>();
-        for (JointRequest request : requests) {
+        for (int fitting = 0; fitting < requests.size(); fitting++) {
+            JointRequest request = requests.get(fitting);
             for (int i = 0; i < request.demands().size(); i++) {
                 Demand demand = request.demands().get(i);
                 Demand other = first.putIfAbsent(demand.key(), demand);
@@ -153,11 +169,11 @@ final class JointDecisions {
                 if (!alike
                         || !request.verdict(i).allowed()
                         || (other != null && total > request.verdict(i).remaining())) {
-                    return false;
+                    return fitting;
                 }
             }
         }
-        return true;
+        return requests.size();
     }
 
     /** Counts violations of requests that were seen to be denied. */

@@ -5,6 +5,7 @@ import dev.ratelimit.algorithm.Charge;
 import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStoreException;
+import dev.ratelimit.store.LockedKeysException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
@@ -120,7 +121,9 @@ final class JointRequest {
     void take(Part part, Question question) {
         if (!question.isAnswered()) {
             failure = Objects.requireNonNull(question.failure());
-            failedShards.add(part.shard);
+            if (!(failure instanceof LockedKeysException)) {
+                failedShards.add(part.shard); // otherwise the shard itself is well
+            }
             return;
         }
         now = Math.max(now, question.answer().now());

@@ -2,10 +2,14 @@ package dev.ratelimit.store.shard;
 
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStoreException;
+import dev.ratelimit.store.LockedKeysException;
 import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.support.DaemonThreads;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
@@ -25,10 +29,17 @@ final class ParallelCalls implements AutoCloseable {
     private static final int THREADS_PER_SHARD = 16;
 
     private final List<Shard> shards;
+    /** A shard that had less time than this is not to blame if it is late. */
+    private final long fairNanos;
+
     private final ThreadPoolExecutor threads;
 
-    ParallelCalls(List<Shard> shards) {
+    /**
+     * @param deadline of a group
+     */
+    ParallelCalls(List<Shard> shards, Duration deadline) {
         this.shards = shards;
+        this.fairNanos = deadline.toNanos() / 2;
         this.threads = new ThreadPoolExecutor(
                 0,
                 THREADS_PER_SHARD * shards.size(),
@@ -50,12 +61,17 @@ final class ParallelCalls implements AutoCloseable {
     }
 
     /**
-     * Returns when all questions are answered or have failed, but not after the deadline.
+     * Returns when all questions are answered or have failed, but not after the deadline. After the deadline, nobody is asked.
      *
      * @param end the deadline, in the time of {@link System#nanoTime()}
      * @param late is given a copy of each question that is answered, or fails, after the deadline
      */
     void ask(List<Question> questions, long end, Consumer<Question> late) {
+        long left = end - System.nanoTime();
+        if (left <= 0) {
+            questions.forEach(question -> question.failed(tooLate()));
+            return;
+        }
         @Nullable Call[] calls = new @Nullable Call[shards.size()];
         for (Question question : questions) {
             Call call = calls[question.shard];
@@ -84,7 +100,7 @@ final class ParallelCalls implements AutoCloseable {
         for (int shard = 0; shard < calls.length; shard++) {
             Call call = calls[shard];
             if (call != null && call.reply != null) {
-                await(shard, call, call.reply, end, late);
+                await(shard, call, call.reply, end, left >= fairNanos, late);
             }
         }
     }
@@ -121,30 +137,43 @@ final class ParallelCalls implements AutoCloseable {
         }
     }
 
-    private void await(int shard, Call call, CompletableFuture<Reply> reply, long end, Consumer<Question> late) {
+    private void await(
+            int shard, Call call, CompletableFuture<Reply> reply, long end, boolean fair, Consumer<Question> late) {
         try {
             take(call, reply.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS));
         } catch (TimeoutException e) {
-            leave(call, reply, new LimitStoreException(named(shard) + " missed the deadline", e), late);
+            leave(call, reply, new LimitStoreException(named(shard) + " missed the deadline", e), fair, late);
         } catch (ExecutionException e) {
             fail(call, new LimitStoreException(named(shard) + " failed: " + e.getMessage(), e));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            leave(call, reply, new LimitStoreException("interrupted while waiting for " + named(shard), e), late);
+            leave(call, reply, new LimitStoreException("interrupted while waiting for " + named(shard), e), true, late);
         }
     }
 
     private static void leave(
-            Call call, CompletableFuture<Reply> reply, LimitStoreException e, Consumer<Question> late) {
+            Call call, CompletableFuture<Reply> reply, LimitStoreException e, boolean fair, Consumer<Question> late) {
         Call copy = new Call();
         for (Question question : call.questions) {
-            question.missed(e);
+            // Only of these is it harmless to say that nothing was changed: a charge that comes late is given back.
+            boolean excused =
+                    !fair && (question.operation.kind() == Kind.DECIDE || question.operation.kind() == Kind.PEEK);
+            question.missed(excused ? tooLate() : e);
             copy.questions.add(new Question(question.shard, question.operation));
         }
         CompletableFuture<Void> unused = reply.thenAccept(given -> {
             take(copy, given);
             copy.questions.forEach(late);
         });
+    }
+
+    /** No shard is to blame: the group itself took too long. */
+    private static LockedKeysException tooLate() {
+        return new LockedKeysException(
+                "the requests of this group took until the deadline",
+                Set.of(),
+                List.of(),
+                new TimeoutException("too little time was left to ask"));
     }
 
     private String named(int shard) {

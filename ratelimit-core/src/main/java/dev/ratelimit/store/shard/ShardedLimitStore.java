@@ -64,7 +64,7 @@ public final class ShardedLimitStore implements LimitStore {
             throw new IllegalArgumentException("the shards are " + names + "; each needs a name of its own");
         }
         this.deadlineNanos = deadline.toNanos();
-        this.calls = new ParallelCalls(this.shards);
+        this.calls = new ParallelCalls(this.shards, deadline);
         this.refunds = new Refunds("ratelimit-shard-refunds", refund -> decide(List.of(refund)));
         this.joint = new JointDecisions(calls, refunds, new KnownRoom(), this.shards.size());
         this.takeover = new Takeover(this.shards);

@@ -10,6 +10,7 @@ import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.ForwardingLimitStore;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.LimitStoreException;
+import dev.ratelimit.store.LockedKeysException;
 import dev.ratelimit.store.MemoryLimitStore;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
@@ -17,9 +18,13 @@ import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.UnreachedStoreException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -47,6 +52,8 @@ class JointRequestsTest {
         volatile Predicate<Operation> failsBefore = operation -> false;
         volatile Predicate<Operation> failsAfter = operation -> false;
         volatile CountDownLatch delay = new CountDownLatch(0);
+        volatile Duration pause = Duration.ZERO;
+        final AtomicInteger calls = new AtomicInteger();
 
         Misbehaving() {
             super(new MemoryLimitStore());
@@ -54,6 +61,8 @@ class JointRequestsTest {
 
         @Override
         public List<Answer> decide(List<Operation> group) {
+            calls.incrementAndGet();
+            LockSupport.parkNanos(pause.toNanos());
             if (group.stream().anyMatch(failsBefore)) {
                 throw new UnreachedStoreException("not reached", new IllegalStateException());
             }
@@ -171,7 +180,7 @@ class JointRequestsTest {
     @Test
     void chargeThatComesAfterTheDeadlineIsGivenBack() {
         ShardedLimitStore hasty =
-                new ShardedLimitStore(List.of(new Shard("one", one), new Shard("two", two)), Duration.ofMillis(200));
+                new ShardedLimitStore(List.of(new Shard("one", one), new Shard("two", two)), Duration.ofSeconds(1));
         two.delay = new CountDownLatch(1);
         LimitStoreException late =
                 catchThrowableOfType(LimitStoreException.class, () -> hasty.decide(both(Kind.DECIDE)));
@@ -182,6 +191,51 @@ class JointRequestsTest {
         Awaitility.await()
                 .during(Duration.ofMillis(200))
                 .untilAsserted(() -> assertThat(charged(two, BOB)).isZero());
+    }
+
+    @Test
+    void manyRequestsOnLastPermitsTakeAFewCalls() {
+        for (int i = 0; i < 7; i++) {
+            store.decide(both(Kind.DECIDE));
+        }
+        one.calls.set(0);
+
+        List<Answer> answers = store.decide(Collections.nCopies(256, both(Kind.DECIDE)));
+
+        assertThat(answers.stream().map(Answer::allowed).toList())
+                .isEqualTo(Stream.concat(Stream.of(true, true, true), Collections.nCopies(253, false).stream())
+                        .toList());
+        assertThat(charged(one, ALICE)).isEqualTo(10);
+        assertThat(charged(two, BOB)).isEqualTo(10);
+        assertThat(one.calls).hasValueLessThan(10);
+    }
+
+    /** Violations are counted one after another, which takes too long here. Both shards are well. */
+    @Test
+    void groupThatTakesUntilItsDeadlineBlamesNoShard() {
+        Limit strict = Limit.named("strict")
+                .algorithm(new FixedWindow(1, Duration.ofDays(365)))
+                .penalty(10_000, Duration.ofDays(1))
+                .build();
+        Operation both = new Operation(Kind.DECIDE, List.of(new Demand(ALICE, strict, 1), new Demand(BOB, strict, 1)));
+        ShardedLimitStore hasty =
+                new ShardedLimitStore(List.of(new Shard("one", one), new Shard("two", two)), Duration.ofSeconds(1));
+        one.pause = Duration.ofMillis(20);
+
+        LimitStoreException late =
+                catchThrowableOfType(LimitStoreException.class, () -> hasty.decide(Collections.nCopies(256, both)));
+
+        assertThat(late)
+                .isInstanceOf(LockedKeysException.class)
+                .hasMessage("the requests of this group took until the deadline");
+        assertThat(late.parts()).isEmpty();
+        assertThat(((LockedKeysException) late).keys()).isEmpty();
+        assertThat(late.answers())
+                .hasSize(256)
+                .startsWith(late.answers().get(0))
+                .endsWith((Answer) null);
+        assertThat(late.answers().get(0)).isNotNull();
+        assertThat(one.calls).as("no call after the deadline").hasValueLessThan(100);
     }
 
     @Test
