@@ -116,16 +116,22 @@ public final class PostgresShardTables implements ShardTables {
             ORDER BY user_id, resource LIMIT ?
             """;
 
+    /** For work in the background, which may read many rows and which no request waits for. */
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
     private final PostgresConnections connections;
+    private final PostgresConnections patient;
     private final String schema;
     private final String leave;
     private final String forget;
 
     /**
-     * @param deadline how long to wait for a row that another transaction holds
+     * @param deadline how long to wait for a row that another transaction holds. A connection is aborted if it is silent for much
+     *     longer
      */
     public PostgresShardTables(DataSource dataSource, String schema, Duration deadline) {
-        this.connections = new PostgresConnections(dataSource, null);
+        this.connections = new PostgresConnections(dataSource, deadline);
+        this.patient = new PostgresConnections(dataSource, deadline.compareTo(PATIENCE) < 0 ? PATIENCE : deadline);
         this.schema = PostgresLimitStore.requireSchema(schema);
         String begin = BEGIN.formatted(Math.max(1, deadline.toMillis()));
         String read = READ.formatted(
@@ -150,6 +156,10 @@ public final class PostgresShardTables implements ShardTables {
     }
 
     private <T> T run(Reading<T> reading) {
+        return run(connections, reading);
+    }
+
+    private static <T> T run(PostgresConnections connections, Reading<T> reading) {
         List<T> result = new ArrayList<>(1);
         try {
             connections.run(connection -> {
@@ -201,7 +211,7 @@ public final class PostgresShardTables implements ShardTables {
 
     @Override
     public boolean hasState() {
-        return run(connection -> {
+        return run(patient, connection -> {
             try (Statement statement = connection.createStatement();
                     ResultSet row = statement.executeQuery(
                             "SELECT EXISTS (SELECT FROM \"%s\".rate_limits WHERE algorithm <> '')".formatted(schema))) {
@@ -305,7 +315,7 @@ public final class PostgresShardTables implements ShardTables {
 
     @Override
     public List<StateKey> keysAfter(@Nullable StateKey key, int most) {
-        return run(connection -> {
+        return run(patient, connection -> {
             try (PreparedStatement select = connection.prepareStatement(KEYS_AFTER.formatted(schema))) {
                 String subject = key == null ? "" : key.subject();
                 String limit = key == null ? "" : key.limit();
@@ -328,7 +338,7 @@ public final class PostgresShardTables implements ShardTables {
 
     @Override
     public void allMoved(int version) {
-        run(connection -> {
+        run(patient, connection -> {
             try (PreparedStatement update = connection.prepareStatement(ALL_MOVED.formatted(schema))) {
                 update.setInt(1, version);
                 return update.executeUpdate();

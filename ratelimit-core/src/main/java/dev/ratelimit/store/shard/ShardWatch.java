@@ -5,9 +5,14 @@ import dev.ratelimit.support.LogText;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,18 +34,26 @@ final class ShardWatch implements AutoCloseable {
         static final Timing DEFAULT = new Timing(Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ofMinutes(10));
     }
 
+    /** One for the clock, one that reads, one that moves. */
+    private static final int THREADS = 3;
+
     private final @Nullable ShardLists lists;
     private final Takeover takeover;
     private final Mover mover;
     private final @Nullable ScheduledThreadPoolExecutor threads;
+    private final long patienceNanos;
+    private final Object oneReader = new Object();
     private volatile Placement placement;
+    private @Nullable CompletableFuture<Void> reading;
 
     /**
      * @param configured in the order of the configuration
      * @param sorted the same in the order of their names
+     * @param deadline how long a request waits for the list
      */
-    ShardWatch(List<Shard> configured, List<Shard> sorted, Takeover takeover, Timing timing) {
+    ShardWatch(List<Shard> configured, List<Shard> sorted, Takeover takeover, Duration deadline, Timing timing) {
         this.takeover = takeover;
+        this.patienceNanos = deadline.toNanos();
         this.mover = new Mover(sorted, takeover, timing.grace());
         if (configured.stream().anyMatch(shard -> shard.tables() == null)) {
             this.lists = null;
@@ -50,10 +63,15 @@ final class ShardWatch implements AutoCloseable {
         }
         this.lists = new ShardLists(configured);
         this.placement = lists.agree();
-        this.threads = new ScheduledThreadPoolExecutor(2, DaemonThreads.numbered("ratelimit-shards-"));
-        threads.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
-        schedule(threads, this::read, timing.poll());
-        schedule(threads, this::move, timing.sweep());
+        ScheduledThreadPoolExecutor pool =
+                new ScheduledThreadPoolExecutor(THREADS, DaemonThreads.numbered("ratelimit-shards-"));
+        this.threads = pool;
+        pool.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        Runnable poll = () -> {
+            CompletableFuture<Void> unused = startReading(pool);
+        };
+        schedule(pool, poll, timing.poll());
+        schedule(pool, this::move, timing.sweep());
     }
 
     private static void schedule(ScheduledThreadPoolExecutor threads, Runnable work, Duration every) {
@@ -74,8 +92,23 @@ final class ShardWatch implements AutoCloseable {
         return placement;
     }
 
-    private synchronized void read() {
-        Placement found = Objects.requireNonNull(lists).read();
+    /** Reads on another thread: a shard may be silent, and requests wait for their deadline only. */
+    private synchronized CompletableFuture<Void> startReading(Executor reader) {
+        CompletableFuture<Void> underWay = reading;
+        if (underWay == null || underWay.isDone()) {
+            underWay = CompletableFuture.runAsync(() -> quietly(this::read), reader);
+            reading = underWay;
+        }
+        return underWay;
+    }
+
+    private void read() {
+        synchronized (oneReader) {
+            take(Objects.requireNonNull(lists).read());
+        }
+    }
+
+    private void take(@Nullable Placement found) {
         if (found == null || found.version < placement.version) {
             return; // the shards with the newest list do not answer
         }
@@ -89,14 +122,26 @@ final class ShardWatch implements AutoCloseable {
     }
 
     /** See {@link ShardLists#join}. */
-    synchronized void join(Shard late) {
-        Objects.requireNonNull(lists).join(late);
+    void join(Shard late) {
+        synchronized (oneReader) {
+            Objects.requireNonNull(lists).join(late);
+        }
     }
 
-    /** Reads the list, unless it was read since that placement was in force. */
+    /** Reads the list, unless it was read since that placement was in force. Waits for the deadline at most. */
     Placement readAgain(Placement old) {
-        if (lists != null && placement.version == old.version) {
-            read();
+        long end = System.nanoTime() + patienceNanos;
+        // Twice: the first may have been under way before the list was announced.
+        for (int i = 0; i < 2 && threads != null && placement.version == old.version; i++) {
+            try {
+                startReading(threads).get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+            } catch (TimeoutException | ExecutionException | RejectedExecutionException e) {
+                log.debug("Going on with the list of shards of version {}", old.version, e);
+                break;
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                break;
+            }
         }
         return placement;
     }

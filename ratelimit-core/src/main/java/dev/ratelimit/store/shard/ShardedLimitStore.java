@@ -67,8 +67,8 @@ public final class ShardedLimitStore implements LimitStore {
         this.calls = new ParallelCalls(this.shards, deadline);
         this.refunds = new Refunds("ratelimit-shard-refunds", refund -> decide(List.of(refund)));
         this.joint = new JointDecisions(calls, refunds, new KnownRoom(), this.shards.size());
-        this.takeover = new Takeover(this.shards);
-        this.watch = new ShardWatch(shards, this.shards, takeover, timing);
+        this.takeover = new Takeover(this.shards, deadline);
+        this.watch = new ShardWatch(shards, this.shards, takeover, deadline, timing);
     }
 
     /** All configured shards, in the order of their names. */
@@ -239,6 +239,7 @@ public final class ShardedLimitStore implements LimitStore {
     @Override
     public void close() {
         watch.close();
+        takeover.close();
         refunds.close();
         calls.close();
         shards.forEach(shard -> shard.store().close());
