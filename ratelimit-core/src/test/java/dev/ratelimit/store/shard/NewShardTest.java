@@ -11,12 +11,21 @@ import static dev.ratelimit.store.shard.TestShards.users;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.ratelimit.FailurePolicy;
+import dev.ratelimit.Lease;
 import dev.ratelimit.Limit;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.Limits;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.Charge;
 import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.engine.Grouping;
+import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.LimitStoreException;
+import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.StateKey;
 import java.time.Duration;
@@ -273,6 +282,65 @@ class NewShardTest {
                     assertThat(admitted.get(user)).as("admitted for %s", user).hasValue(40);
                     assertThat(charged(one, user, many)).isEqualTo(40);
                 });
+            }
+        }
+    }
+
+    /** Its permits were charged where the subject was, and the charge moves along. */
+    @Test
+    void permitsLeasedBeforeTheMoveAreWithinTheLimit() {
+        Limit leased = Limit.named("leased")
+                .algorithm(new FixedWindow(100, Duration.ofDays(3650)))
+                .lease(new Lease(40))
+                .build();
+        Subject moved = movingToC().get(0);
+        try (ShardedLimitStore old = shards.open(ASLEEP, "a", "b");
+                StoreRateLimiter holder = StoreRateLimiter.builder(old, Limits.of(leased))
+                        .grouping(Grouping.DEFAULT.withDeadline(TestShards.LONG))
+                        .build()) {
+            int admitted = 0;
+            for (int i = 0; i < 5; i++) {
+                admitted += admit(holder, moved, leased);
+            }
+            try (ShardedLimitStore longer = shards.open(ASLEEP, "a", "b", "c")) {
+                assertThat(charged(longer, moved, leased))
+                        .as("served and leased")
+                        .isGreaterThan(5);
+                for (int i = 0; i < 120; i++) {
+                    admitted += admit(holder, moved, leased) + (isAllowed(longer, moved, leased) ? 1 : 0);
+                }
+
+                assertThat(charged(longer, moved, leased)).isEqualTo(100);
+                assertThat(admitted).isBetween(60, 100);
+            }
+        }
+    }
+
+    private static int admit(StoreRateLimiter limiter, Subject subject, Limit limit) {
+        return limiter.decide(LimitRequest.of(subject, limit).onFailure(FailurePolicy.CLOSED))
+                        .allowed()
+                ? 1
+                : 0;
+    }
+
+    /** Unused permits of a lease, and refunds of reservations, are put back where the subject is now. */
+    @Test
+    void chargeFromBeforeTheMoveIsGivenBackOnTheNewShard() {
+        Subject moved = movingToC().get(0);
+        try (ShardedLimitStore old = shards.open(ASLEEP, "a", "b")) {
+            Charge charge =
+                    old.decide(operation(Kind.DECIDE, moved, LIMIT)).first().charge();
+            assertThat(isAllowed(old, moved, LIMIT)).isTrue();
+            Operation refund = new Operation(
+                    Kind.SETTLE, List.of(new Demand(moved, LIMIT, StateKey.of(moved, LIMIT.name()), 0, charge, null)));
+            try (ShardedLimitStore longer = shards.open(ASLEEP, "a", "b", "c")) {
+                longer.decide(refund);
+
+                assertThat(charged(longer, moved, LIMIT)).isEqualTo(1);
+                assertThatThrownBy(() -> old.decide(refund))
+                        .as("an instance that does not know the shard leaves the charge")
+                        .isInstanceOf(LimitStoreException.class);
+                assertThat(charged(longer, moved, LIMIT)).isEqualTo(1);
             }
         }
     }
