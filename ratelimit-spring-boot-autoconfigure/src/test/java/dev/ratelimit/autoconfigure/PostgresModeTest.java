@@ -72,4 +72,27 @@ class PostgresModeTest {
                                 .allowed())
                         .isFalse());
     }
+
+    /** Stands in for CockroachDB, which cannot be installed here: a function of the same name tells another version. */
+    @Test
+    void engineWithoutCheapRowLocksNeedsSwaps() throws Exception {
+        String engine = POSTGRES.freshSchema();
+        try (Connection connection = POSTGRES.dataSource().getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("CREATE SCHEMA IF NOT EXISTS " + engine);
+            statement.execute("CREATE FUNCTION " + engine
+                    + ".version() RETURNS text LANGUAGE sql AS $$ SELECT 'CockroachDB CCL v25.1.0' $$");
+        }
+        String url = POSTGRES.jdbcUrl() + "&currentSchema=" + engine + ",pg_catalog";
+
+        application("lock")
+                .withPropertyValues("ratelimit.store.postgresql.url=" + url)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessage("the database is CockroachDB, where row locks are expensive or missing;"
+                                + " set ratelimit.store.postgresql.mode to swap"));
+        admits(application("swap").withPropertyValues("ratelimit.store.postgresql.url=" + url), 1);
+        assertThat(version()).isNotZero();
+    }
 }
