@@ -5,6 +5,7 @@ import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.StateKey;
+import dev.ratelimit.store.UnreachedStoreException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -36,11 +37,13 @@ final class GroupTurns {
             return operation.kind() == Kind.DECIDE && request.parts().size() > 1;
         }
 
-        /** Whether one of several shards has failed, and another may have changed something. */
+        /** Whether one of several shards was not reached, and another may have changed something. */
         private boolean isHalfDone() {
-            return operation.kind() == Kind.SETTLE
-                    && questions.size() > 1
-                    && !questions.stream().allMatch(Question::isSurelyUndone);
+            return isJoint()
+                    ? request.failure() instanceof UnreachedStoreException
+                    : operation.kind() == Kind.SETTLE
+                            && questions.size() > 1
+                            && !questions.stream().allMatch(Question::isSurelyUndone);
         }
     }
 

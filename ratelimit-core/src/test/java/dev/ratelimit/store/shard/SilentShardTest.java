@@ -178,7 +178,7 @@ class SilentShardTest {
                 .isDecided();
     }
 
-    /** So a refund is made again later. */
+    /** Then a refund is made again later. */
     @Test
     void operationOnStateThatCannotBeBroughtHasChangedNothing() {
         Subject stuck = users(1, 2).get(0);
