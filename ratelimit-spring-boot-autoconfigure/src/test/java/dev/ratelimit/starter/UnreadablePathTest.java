@@ -42,6 +42,7 @@ class UnreadablePathTest {
     void isCountedRecordedAndRefused() throws Exception {
         try (RunningApplication application = RunningApplication.start(
                 List.of(Application.class),
+                "ratelimit.store.type=memory",
                 "ratelimit.exempt.paths=/health/**",
                 "ratelimit.limits.two.algorithm=fixed-window",
                 "ratelimit.limits.two.max-requests=2",

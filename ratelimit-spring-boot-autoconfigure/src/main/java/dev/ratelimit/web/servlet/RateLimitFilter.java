@@ -67,7 +67,8 @@ public final class RateLimitFilter extends OncePerRequestFilter {
         } else if (visit.hasReadablePath()) {
             chain.doFilter(request, response);
         } else {
-            response.sendError(HttpServletResponse.SC_BAD_REQUEST);
+            // No error page: Spring would fail on the same path again, with a stack trace in the log.
+            response.setStatus(HttpServletResponse.SC_BAD_REQUEST);
         }
     }
 
