@@ -186,7 +186,7 @@ class JointRequestsTest {
                 catchThrowableOfType(LimitStoreException.class, () -> hasty.decide(both(Kind.DECIDE)));
 
         assertThat(late).hasMessage("shard two missed the deadline");
-        assertThat(charged(one, ALICE)).isZero();
+        Awaitility.await().untilAsserted(() -> assertThat(charged(one, ALICE)).isZero());
         two.delay.countDown();
         Awaitility.await()
                 .during(Duration.ofMillis(200))

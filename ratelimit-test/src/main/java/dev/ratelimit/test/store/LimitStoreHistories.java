@@ -41,6 +41,11 @@ public abstract class LimitStoreHistories {
      */
     protected void decided(List<StateKey> keys, MemoryLimitStore memory, String where) throws Exception {}
 
+    /** The part of an answer that is compared: all of it, unless a store says less than the one in memory. */
+    protected Answer compared(Answer answer) {
+        return answer;
+    }
+
     @Test
     void everyAnswerIsTheSameAsInMemory() throws Exception {
         TestSeed seed = TestSeed.of(getClass().getSimpleName());
@@ -60,7 +65,7 @@ public abstract class LimitStoreHistories {
         }
     }
 
-    private static void decideInBoth(RandomGroups groups, MemoryLimitStore memory, LimitStore store, String where) {
+    private void decideInBoth(RandomGroups groups, MemoryLimitStore memory, LimitStore store, String where) {
         List<Operation> group = groups.next();
         List<Answer> expected = memory.decide(group);
         List<Answer> actual;
@@ -70,9 +75,9 @@ public abstract class LimitStoreHistories {
             throw new AssertionError(where + ": " + group, e);
         }
         for (int i = 0; i < group.size(); i++) {
-            assertThat(actual.get(i))
+            assertThat(compared(actual.get(i)))
                     .as("%s, operation %d: %s", where, i, group.get(i))
-                    .isEqualTo(expected.get(i));
+                    .isEqualTo(compared(expected.get(i)));
         }
         groups.answered(expected);
     }
