@@ -4,6 +4,7 @@ import dev.ratelimit.support.Micros;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,15 +17,16 @@ final class Moments {
     /** Less than a second, since a command takes a while. */
     private static final long MOST_APART_MICROS = 900_000;
 
-    private final RedisServers servers;
+    private final IntFunction<String> nodes;
     private final ServerClocks clocks;
     private final @Nullable InstantSource given;
 
     /**
+     * @param nodes the server that has a slot
      * @param given the clock, if it is not that of the servers
      */
-    Moments(RedisServers servers, ServerClocks clocks, @Nullable InstantSource given) {
-        this.servers = servers;
+    Moments(IntFunction<String> nodes, ServerClocks clocks, @Nullable InstantSource given) {
+        this.nodes = nodes;
         this.clocks = clocks;
         this.given = given;
     }
@@ -56,9 +58,6 @@ final class Moments {
         if (given != null) {
             return new Round(open, Micros.of(given.instant()));
         }
-        if (servers.isOne()) {
-            return new Round(open, clocks.now(servers.node(0)));
-        }
         Span all = span(open);
         return all.isInStep() ? new Round(open, all.earliest) : inStep(open);
     }
@@ -88,7 +87,7 @@ final class Moments {
         String last = null;
         for (Task task : tasks) {
             for (Row row : task.rows()) {
-                String node = servers.node(row.slot);
+                String node = nodes.apply(row.slot);
                 if (!node.equals(last)) {
                     long now = clocks.now(node);
                     earliest = Math.min(earliest, now);

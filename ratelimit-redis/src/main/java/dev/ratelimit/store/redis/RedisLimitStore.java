@@ -45,7 +45,7 @@ public final class RedisLimitStore implements LimitStore {
         this.options = options;
         this.keys = new RedisKeys(options.keyPrefix());
         ServerClocks clocks = new ServerClocks();
-        this.moments = new Moments(servers, clocks, options.clock());
+        this.moments = new Moments(servers::node, clocks, options.clock());
         this.calls = new SwapCalls(servers, remembered, clocks, options);
         this.pruning = options.clock() == null ? null : new RedisPruning(servers, keys, options.clock());
     }

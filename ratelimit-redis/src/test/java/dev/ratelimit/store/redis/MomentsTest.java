@@ -9,8 +9,6 @@ import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.StateKey;
 import dev.ratelimit.store.redis.Moments.Round;
-import io.lettuce.core.cluster.api.sync.RedisClusterCommands;
-import io.lettuce.core.protocol.AsyncCommand;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,7 +25,7 @@ class MomentsTest {
     private static final Limit LIMIT = Instance.atMost("calls", 10);
 
     private final ServerClocks clocks = new ServerClocks(() -> 0, () -> Instant.EPOCH);
-    private final Moments moments = new Moments(new SlotsAsServers(), clocks, null);
+    private final Moments moments = new Moments(slot -> "node" + slot, clocks, null);
 
     private void clock(int slot, long millis) {
         clocks.told("node" + slot, millis * 1_000);
@@ -79,69 +77,5 @@ class MomentsTest {
 
         assertThat(moments.next(List.of(slow, healthy))).isEqualTo(new Round(List.of(slow), 8_500_000));
         assertThat(moments.next(List.of(healthy, slow))).isEqualTo(new Round(List.of(healthy), 10_000_000));
-    }
-
-    /** Asked for nothing but the names of its servers. */
-    private static final class SlotsAsServers implements RedisServers {
-
-        @Override
-        public int slot(byte[] key) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public String node(int slot) {
-            return "node" + slot;
-        }
-
-        @Override
-        public int part(int slot) {
-            return slot;
-        }
-
-        @Override
-        public boolean isOne() {
-            return false;
-        }
-
-        @Override
-        public void send(int slot, AsyncCommand<byte[], byte[], ?> command) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void sendTogether(int slot, List<AsyncCommand<byte[], byte[], ?>> commands) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void sendTogether(Redirection to, List<AsyncCommand<byte[], byte[], ?>> commands) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void answered(String node) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void missed(String node) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void refresh() {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public RedisClusterCommands<byte[], byte[]> commands() {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void close() {
-            // nothing is open
-        }
     }
 }
