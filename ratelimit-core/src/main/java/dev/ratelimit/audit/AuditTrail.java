@@ -72,7 +72,8 @@ final class AuditTrail implements DecisionListener {
     }
 
     private void add(AuditDecision decision, RequestRecord request) {
-        WaitingEntries.Kind kind = new WaitingEntries.Kind(decision, who(request), what(request), cause(request));
+        WaitingEntries.Kind kind =
+                new WaitingEntries.Kind(decision, sender(request), exchange(request), cause(request));
         long atMicros = Micros.of(clock.instant());
         long latencyMicros = Micros.of(request.took());
         boolean full = waiting.get() >= settings.capacity();
@@ -93,7 +94,7 @@ final class AuditTrail implements DecisionListener {
         });
     }
 
-    private static Sender who(RequestRecord request) {
+    private static Sender sender(RequestRecord request) {
         RequestRecord.Exchange exchange = request.exchange();
         return exchange == null
                 ? Sender.NOBODY
@@ -103,7 +104,7 @@ final class AuditTrail implements DecisionListener {
                         ColumnValues.text(exchange.address(), MOST_NAME));
     }
 
-    private static Exchange what(RequestRecord request) {
+    private static Exchange exchange(RequestRecord request) {
         RequestRecord.Exchange exchange = request.exchange();
         return exchange == null
                 ? Exchange.NO_EXCHANGE
