@@ -1,7 +1,7 @@
 package dev.ratelimit.dashboard;
 
 import dev.ratelimit.operate.Operations;
-import dev.ratelimit.web.servlet.ServletGate;
+import dev.ratelimit.web.servlet.filter.ServletGate;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import org.slf4j.Logger;

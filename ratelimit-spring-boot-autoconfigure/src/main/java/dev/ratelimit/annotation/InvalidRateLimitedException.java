@@ -10,7 +10,7 @@ public final class InvalidRateLimitedException extends InvalidSettingException {
 
     private final String on;
 
-    InvalidRateLimitedException(String on, String attribute, @Nullable Object value, String advice) {
+    public InvalidRateLimitedException(String on, String attribute, @Nullable Object value, String advice) {
         super("@RateLimited on " + on, attribute, value, advice);
         this.on = on;
     }

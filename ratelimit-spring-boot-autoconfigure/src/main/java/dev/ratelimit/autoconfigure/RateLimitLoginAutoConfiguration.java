@@ -8,7 +8,7 @@ import dev.ratelimit.login.LoginConfigurer;
 import dev.ratelimit.login.LoginLimits;
 import dev.ratelimit.login.LoginNumbers;
 import dev.ratelimit.startup.LoginCheck;
-import dev.ratelimit.web.servlet.ServletGate;
+import dev.ratelimit.web.servlet.filter.ServletGate;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;

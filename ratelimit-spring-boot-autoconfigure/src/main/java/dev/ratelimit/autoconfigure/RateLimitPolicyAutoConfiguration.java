@@ -6,7 +6,7 @@ import dev.ratelimit.Subject;
 import dev.ratelimit.admin.ConfiguredStorage;
 import dev.ratelimit.admin.PolicyStorage;
 import dev.ratelimit.admin.RateLimitAdmin;
-import dev.ratelimit.annotation.RateLimitedCheck;
+import dev.ratelimit.annotation.interceptor.RateLimitedCheck;
 import dev.ratelimit.autoconfigure.property.ConfiguredPolicy;
 import dev.ratelimit.autoconfigure.property.RateLimitProperties;
 import dev.ratelimit.caller.Accounts;

@@ -1,6 +1,6 @@
 package dev.ratelimit.login;
 
-import dev.ratelimit.web.servlet.ServletGate;
+import dev.ratelimit.web.servlet.filter.ServletGate;
 import java.util.function.Supplier;
 import org.springframework.security.authentication.AuthenticationManager;
 import org.springframework.security.config.Customizer;

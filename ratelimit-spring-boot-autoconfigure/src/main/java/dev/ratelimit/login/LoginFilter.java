@@ -1,7 +1,7 @@
 package dev.ratelimit.login;
 
 import dev.ratelimit.RateLimitExceededException;
-import dev.ratelimit.web.servlet.ServletGate;
+import dev.ratelimit.web.servlet.filter.ServletGate;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;

@@ -8,7 +8,7 @@ import dev.ratelimit.RateLimitExceededException;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.Subject;
-import dev.ratelimit.web.servlet.ServletGate;
+import dev.ratelimit.web.servlet.filter.ServletGate;
 import org.springframework.security.authentication.AuthenticationManager;
 import org.springframework.security.authentication.AuthenticationServiceException;
 import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;

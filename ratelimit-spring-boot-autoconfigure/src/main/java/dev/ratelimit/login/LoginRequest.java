@@ -2,7 +2,7 @@ package dev.ratelimit.login;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitRequest;
-import dev.ratelimit.web.servlet.ServletGate;
+import dev.ratelimit.web.servlet.filter.ServletGate;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.time.Duration;

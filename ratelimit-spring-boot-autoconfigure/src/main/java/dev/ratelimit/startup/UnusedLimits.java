@@ -1,7 +1,7 @@
 package dev.ratelimit.startup;
 
 import dev.ratelimit.RateLimiter;
-import dev.ratelimit.annotation.RateLimitedCheck;
+import dev.ratelimit.annotation.interceptor.RateLimitedCheck;
 import dev.ratelimit.policy.Policies;
 import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Rule;

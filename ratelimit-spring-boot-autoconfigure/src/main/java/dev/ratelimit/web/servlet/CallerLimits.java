@@ -10,6 +10,7 @@ import dev.ratelimit.gate.Rejection;
 import dev.ratelimit.gate.Visit;
 import dev.ratelimit.policy.PathReadings;
 import dev.ratelimit.support.Micros;
+import dev.ratelimit.web.servlet.filter.ServletGate;
 import jakarta.servlet.http.HttpServletRequest;
 import java.time.Duration;
 import java.time.InstantSource;

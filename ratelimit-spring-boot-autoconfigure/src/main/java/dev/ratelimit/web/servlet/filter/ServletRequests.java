@@ -1,4 +1,4 @@
-package dev.ratelimit.web.servlet;
+package dev.ratelimit.web.servlet.filter;
 
 import dev.ratelimit.Subject;
 import dev.ratelimit.caller.ApiKey;
@@ -19,10 +19,12 @@ import dev.ratelimit.support.OncePerMinute;
 import dev.ratelimit.web.ApiKeySource;
 import dev.ratelimit.web.ClientAddresses;
 import dev.ratelimit.web.ClientAddresses.Connection;
-import dev.ratelimit.web.ExpressionProperties;
-import dev.ratelimit.web.ExpressionProperties.Variable;
-import dev.ratelimit.web.ExpressionTree;
-import dev.ratelimit.web.Expressions;
+import dev.ratelimit.web.expression.ExpressionProperties;
+import dev.ratelimit.web.expression.ExpressionProperties.Variable;
+import dev.ratelimit.web.expression.ExpressionTree;
+import dev.ratelimit.web.expression.Expressions;
+import dev.ratelimit.web.servlet.Authorities;
+import dev.ratelimit.web.servlet.SubjectResolver;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;

@@ -1,7 +1,8 @@
-package dev.ratelimit.web.servlet;
+package dev.ratelimit.web.servlet.filter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.web.servlet.Authorities;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;

@@ -1,4 +1,4 @@
-package dev.ratelimit.web.servlet;
+package dev.ratelimit.web.servlet.filter;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.DecisionListener;
@@ -146,7 +146,7 @@ public final class ServletGate {
     }
 
     /** Runs the whole walk at once and charges nothing. */
-    Visit peek(HttpServletRequest request, String method, PathReadings path) {
+    public Visit peek(HttpServletRequest request, String method, PathReadings path) {
         Arrival arrival =
                 requests.arrival(request, method, path, visitOf(request).apiKey());
         Visit visit = gate.visit(arrival, Gate.Mode.PEEK);

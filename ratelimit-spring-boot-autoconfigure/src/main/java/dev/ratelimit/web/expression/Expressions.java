@@ -1,4 +1,4 @@
-package dev.ratelimit.web;
+package dev.ratelimit.web.expression;
 
 import java.security.Principal;
 import java.util.Map;

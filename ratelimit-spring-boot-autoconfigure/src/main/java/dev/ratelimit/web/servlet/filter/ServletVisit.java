@@ -1,4 +1,4 @@
-package dev.ratelimit.web.servlet;
+package dev.ratelimit.web.servlet.filter;
 
 import dev.ratelimit.Charged;
 import dev.ratelimit.Decision;

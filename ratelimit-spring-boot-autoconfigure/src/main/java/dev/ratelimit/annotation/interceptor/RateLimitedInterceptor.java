@@ -1,4 +1,4 @@
-package dev.ratelimit.annotation;
+package dev.ratelimit.annotation.interceptor;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.FailurePolicy;
@@ -8,12 +8,13 @@ import dev.ratelimit.RateLimitExceededException;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.Subject;
-import dev.ratelimit.annotation.LimitedMethod.AnnotatedLimit;
+import dev.ratelimit.annotation.RateLimited;
+import dev.ratelimit.annotation.interceptor.LimitedMethod.AnnotatedLimit;
 import dev.ratelimit.policy.SubjectKey;
 import dev.ratelimit.support.LogText;
 import dev.ratelimit.support.OncePerMinute;
 import dev.ratelimit.web.CallContext;
-import dev.ratelimit.web.Expressions;
+import dev.ratelimit.web.expression.Expressions;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;

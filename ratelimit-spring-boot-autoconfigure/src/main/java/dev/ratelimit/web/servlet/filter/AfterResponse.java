@@ -1,4 +1,4 @@
-package dev.ratelimit.web.servlet;
+package dev.ratelimit.web.servlet.filter;
 
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;

@@ -1,5 +1,6 @@
-package dev.ratelimit.web.servlet;
+package dev.ratelimit.web.servlet.filter;
 
+import dev.ratelimit.web.servlet.Authorities;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.Collection;
 import java.util.Set;

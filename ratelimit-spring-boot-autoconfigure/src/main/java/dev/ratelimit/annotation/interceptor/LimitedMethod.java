@@ -1,8 +1,11 @@
-package dev.ratelimit.annotation;
+package dev.ratelimit.annotation.interceptor;
 
 import dev.ratelimit.FailurePolicy;
+import dev.ratelimit.annotation.InvalidRateLimitedException;
+import dev.ratelimit.annotation.RateLimitExempt;
+import dev.ratelimit.annotation.RateLimited;
 import dev.ratelimit.policy.SubjectKey;
-import dev.ratelimit.web.Expressions;
+import dev.ratelimit.web.expression.Expressions;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;

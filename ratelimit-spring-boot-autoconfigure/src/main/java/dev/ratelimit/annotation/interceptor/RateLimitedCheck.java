@@ -1,10 +1,12 @@
-package dev.ratelimit.annotation;
+package dev.ratelimit.annotation.interceptor;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.Limits;
-import dev.ratelimit.annotation.LimitedMethod.AnnotatedLimit;
+import dev.ratelimit.annotation.InvalidRateLimitedException;
+import dev.ratelimit.annotation.RateLimited;
+import dev.ratelimit.annotation.interceptor.LimitedMethod.AnnotatedLimit;
 import dev.ratelimit.policy.SubjectKey;
-import dev.ratelimit.web.ExpressionTree;
+import dev.ratelimit.web.expression.ExpressionTree;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;

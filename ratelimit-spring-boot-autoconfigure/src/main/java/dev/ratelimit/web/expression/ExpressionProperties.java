@@ -1,4 +1,4 @@
-package dev.ratelimit.web;
+package dev.ratelimit.web.expression;
 
 import dev.ratelimit.support.Spelling;
 import java.lang.reflect.Field;

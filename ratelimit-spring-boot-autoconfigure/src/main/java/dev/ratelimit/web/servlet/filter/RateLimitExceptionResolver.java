@@ -1,4 +1,4 @@
-package dev.ratelimit.web.servlet;
+package dev.ratelimit.web.servlet.filter;
 
 import dev.ratelimit.RateLimitExceededException;
 import jakarta.servlet.http.HttpServletRequest;

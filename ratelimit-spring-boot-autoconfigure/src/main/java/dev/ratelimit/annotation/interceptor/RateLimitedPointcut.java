@@ -1,5 +1,7 @@
-package dev.ratelimit.annotation;
+package dev.ratelimit.annotation.interceptor;
 
+import dev.ratelimit.annotation.InvalidRateLimitedException;
+import dev.ratelimit.annotation.RateLimited;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;

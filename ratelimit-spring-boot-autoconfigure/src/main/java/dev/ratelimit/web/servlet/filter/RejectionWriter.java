@@ -1,10 +1,11 @@
-package dev.ratelimit.web.servlet;
+package dev.ratelimit.web.servlet.filter;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.RateLimitExceededException;
 import dev.ratelimit.gate.Rejection;
 import dev.ratelimit.web.ApiKeySource;
 import dev.ratelimit.web.RateLimitHeaders;
+import dev.ratelimit.web.servlet.RateLimitRejectionHandler;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;

@@ -1,9 +1,10 @@
-package dev.ratelimit.annotation;
+package dev.ratelimit.annotation.interceptor;
 
-import dev.ratelimit.annotation.LimitedMethod.AnnotatedLimit;
-import dev.ratelimit.web.ExpressionProperties;
-import dev.ratelimit.web.ExpressionProperties.Variable;
-import dev.ratelimit.web.ExpressionTree;
+import dev.ratelimit.annotation.InvalidRateLimitedException;
+import dev.ratelimit.annotation.interceptor.LimitedMethod.AnnotatedLimit;
+import dev.ratelimit.web.expression.ExpressionProperties;
+import dev.ratelimit.web.expression.ExpressionProperties.Variable;
+import dev.ratelimit.web.expression.ExpressionTree;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.TypeVariable;

@@ -1,4 +1,4 @@
-package dev.ratelimit.web.servlet;
+package dev.ratelimit.web.servlet.filter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -16,8 +16,8 @@ import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.RuleBook.MatchMode;
 import dev.ratelimit.web.ClientAddresses;
 import dev.ratelimit.web.ClientAddresses.Connection;
-import dev.ratelimit.web.Expressions;
 import dev.ratelimit.web.ForwardingHeader;
+import dev.ratelimit.web.expression.Expressions;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import java.time.InstantSource;

@@ -1,7 +1,8 @@
-package dev.ratelimit.annotation;
+package dev.ratelimit.annotation.interceptor;
 
-import dev.ratelimit.annotation.LimitedMethod.AnnotatedLimit;
-import dev.ratelimit.web.ExpressionTree;
+import dev.ratelimit.annotation.RateLimited;
+import dev.ratelimit.annotation.interceptor.LimitedMethod.AnnotatedLimit;
+import dev.ratelimit.web.expression.ExpressionTree;
 import java.lang.reflect.Type;
 import java.util.LinkedHashSet;
 import java.util.List;
