@@ -8,7 +8,7 @@ SELECT * FROM rate_limit_active_penalties;
 -- the violations of each limit in the last 24 hours
 SELECT * FROM rate_limit_violations;
 
--- the share of requests that each limit denied in the last hour
+-- the share of requests that exceeded each limit in the last hour (those during a penalty are in the total only)
 SELECT * FROM rate_limit_violation_rates;
 -- endregion
 
@@ -27,7 +27,7 @@ FROM user_quotas
 WHERE blocked_until > extract(epoch FROM now()) * 1000000
 ORDER BY user_quotas.blocked_until DESC;
 
--- limits that override the configuration
+-- limits that were changed: without a definition, the configuration applies again
 SELECT DISTINCT ON (resource) resource, version, definition, changed_by, reason,
     to_timestamp(changed_at / 1000000.0) AS changed_at,
     to_timestamp(nullif(expires_at, 0) / 1000000.0) AS expires_at
@@ -35,7 +35,7 @@ FROM rate_limit_configs
 WHERE expires_at = 0 OR expires_at > extract(epoch FROM now()) * 1000000
 ORDER BY resource, version DESC;
 
--- rules that override the configuration
+-- rules that were changed: for a removed one, the configuration applies again
 SELECT DISTINCT ON (rule_name) rule_name, version, enabled, removed, action, endpoint_pattern, ip_range, changed_by, reason,
     to_timestamp(nullif(expires_at, 0) / 1000000.0) AS expires_at
 FROM rate_limit_rules
@@ -60,7 +60,7 @@ LIMIT 20;
 -- endregion
 
 -- region requests
--- the latest denials of a user
+-- the latest entries of a user: denials, unless ratelimit.audit.mode is all or sampled
 SELECT logged_at, decision, requests, ip_address, http_method, endpoint, response_status, rule_name, resource,
     current_count, limit_value, retry_after_seconds
 FROM rate_limit_audit_logs

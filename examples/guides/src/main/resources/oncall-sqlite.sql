@@ -13,7 +13,7 @@ FROM user_quotas
 WHERE user_quotas.blocked_until > (julianday('now') - 2440587.5) * 86400000000
 ORDER BY user_quotas.blocked_until DESC;
 
--- limits that override the configuration
+-- limits that were changed: without a definition, the configuration applies again
 SELECT resource, max(version) AS version, definition, changed_by, reason,
     datetime(changed_at / 1000000, 'unixepoch') AS changed_at,
     datetime(nullif(expires_at, 0) / 1000000, 'unixepoch') AS expires_at
@@ -22,7 +22,7 @@ WHERE rate_limit_configs.expires_at = 0
     OR rate_limit_configs.expires_at > (julianday('now') - 2440587.5) * 86400000000
 GROUP BY resource;
 
--- rules that override the configuration
+-- rules that were changed: for a removed one, the configuration applies again
 SELECT rule_name, max(version) AS version, enabled, removed, action, endpoint_pattern, ip_range, changed_by, reason,
     datetime(nullif(expires_at, 0) / 1000000, 'unixepoch') AS expires_at
 FROM rate_limit_rules
@@ -48,7 +48,7 @@ LIMIT 20;
 -- endregion
 
 -- region requests
--- the latest denials of a user
+-- the latest entries of a user: denials, unless ratelimit.audit.mode is all or sampled
 SELECT datetime(logged_at / 1000000, 'unixepoch') AS logged_at, decision, requests, ip_address, http_method, endpoint,
     response_status, rule_name, resource, current_count, limit_value, retry_after_seconds
 FROM rate_limit_audit_logs

@@ -74,8 +74,9 @@ function rest(endpoint, key, seconds) {
   }
 }
 
-/** When the limit of the shown answer resets, or null. */
+/** When the limit of the shown answer resets, and when a rejected request may be sent again, or null. */
 let resetAt = null;
+let retryAt = null;
 let remaining = null;
 let focusLost = null;
 
@@ -243,6 +244,7 @@ function showLimit(answer) {
   byId('unlimited').hidden = limited || answer.status === 401;
   remaining = limited ? Number(field[2]) : null;
   resetAt = limited ? answer.at + Number(field[3]) * 1000 : null;
+  retryAt = answer.status === 429 ? answer.at + Number(answer.headers.get('Retry-After')) * 1000 : null;
   if (limited) {
     byId('remaining').textContent = remaining;
     byId('limit').textContent = limit;
@@ -259,6 +261,7 @@ function fail(endpoint, error) {
   byId('result').hidden = true;
   byId('empty').replaceChildren(make('h2', { textContent: 'No answer' }), make('p', { textContent: error.message }));
   resetAt = null;
+  retryAt = null;
   remaining = null;
 }
 
@@ -429,7 +432,8 @@ function tick() {
   }
   set(byId('brief-text'), warn ? `${remaining} left, ${time(left)}` : '');
   if (warn) {
-    set(byId('warning-text'), `${remain()} The limit resets in ${time(left)}.`);
+    const wait = retryAt === null ? 0 : secondsUntil(retryAt);
+    set(byId('warning-text'), `${remain()} ${wait > 0 ? `Try again in ${time(wait)}` : `The limit resets in ${time(left)}`}.`);
   }
 }
 

@@ -24,7 +24,7 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Configuration;
 
-/** The commands for an administrator in docs/configuration.md, run by the real psql. */
+/** The commands for an administrator in docs/databases.md, run by the real psql. */
 class AdministratorScriptsTest {
 
     private static final String SCRIPTS = "dev/ratelimit/schema/postgresql/";
@@ -40,7 +40,7 @@ class AdministratorScriptsTest {
     void commandsLetARoleWithoutRightsRunTheLibrary() throws Exception {
         List.of("bash", "unzip", "psql").forEach(AdministratorScriptsTest::assumeInstalled);
         Snippet commands = Documents.snippets().stream()
-                .filter(snippet -> snippet.document().endsWith("docs/configuration.md"))
+                .filter(snippet -> snippet.document().endsWith("docs/databases.md"))
                 .filter(snippet -> snippet.code().contains("psql"))
                 .findFirst()
                 .orElseThrow();

@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
  * @param resetAtMicros when the limit is whole again, absent other traffic: see {@link #resetAt()}
  * @param waitTime how long to wait: see {@link #retryAfter()} and {@link #delay()}
  * @param penaltyUntil the end of the penalty that the subject is under after this decision, or {@code null}
- * @param violations how many violations of this limit the subject has, after a denial; this one included. During a penalty, those
- *     that brought it about; of a decision without the store, those that this instance knows of. Zero if the limit had room, or
- *     has no penalties, or during a penalty of a request over several shards
+ * @param violations how many violations of this limit the subject has, after a denial; this one included, unless it was only a peek.
+ *     During a penalty, those that brought it about; of a decision without the store, those that this instance knows of. Zero if the
+ *     limit had room, or has no penalties
  * @param approximate whether {@code remaining} and {@code resetAtMicros} are estimates: the request was served from a lease,
  *     and only the store knows what other instances have taken
  */

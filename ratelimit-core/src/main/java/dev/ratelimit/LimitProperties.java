@@ -3,6 +3,7 @@ package dev.ratelimit;
 import dev.ratelimit.setting.Durations;
 import dev.ratelimit.setting.InvalidLimitException;
 import dev.ratelimit.setting.Require;
+import dev.ratelimit.support.Spelling;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -96,11 +97,13 @@ public final class LimitProperties {
             if (!read.contains(property) && !OF_EVERY_ALGORITHM.contains(property)) {
                 Set<String> known = new TreeSet<>(OF_EVERY_ALGORITHM);
                 known.addAll(read);
+                String meant = Spelling.nearest(property, known);
                 throw new InvalidLimitException(
                         null,
                         property,
                         properties.get(property),
-                        "leave it out: " + algorithm.name() + " takes " + String.join(", ", known));
+                        (meant == null ? "leave it out: " : "did you mean " + meant + "? ") + algorithm.name()
+                                + " takes " + String.join(", ", known));
             }
         }
     }

@@ -42,13 +42,12 @@ public final class LimitRequest {
     }
 
     /** Asks for nothing yet, and so is always allowed: the start of a request whose limits are found one by one. */
-    public static final LimitRequest NONE =
-            new LimitRequest(List.of(), List.of(), Duration.ZERO, FailurePolicy.LOCAL, null, false);
+    public static final LimitRequest NONE = new LimitRequest(List.of(), List.of(), Duration.ZERO, null, null, false);
 
     private final List<Item> items;
     private final List<Item> trials;
     private final Duration retryAfterFloor;
-    private final FailurePolicy onFailure;
+    private final @Nullable FailurePolicy onFailure;
     private final @Nullable String tier;
     private final boolean recordedByCaller;
 
@@ -57,7 +56,7 @@ public final class LimitRequest {
             List<Item> items,
             List<Item> trials,
             Duration retryAfterFloor,
-            FailurePolicy onFailure,
+            @Nullable FailurePolicy onFailure,
             @Nullable String tier,
             boolean recordedByCaller) {
         this.items = items;
@@ -79,7 +78,7 @@ public final class LimitRequest {
     }
 
     private static LimitRequest of(Item only) {
-        return new LimitRequest(List.of(only), List.of(), Duration.ZERO, FailurePolicy.LOCAL, null, false);
+        return new LimitRequest(List.of(only), List.of(), Duration.ZERO, null, null, false);
     }
 
     /** The same request, which must also have room in the limit of that name. */
@@ -238,7 +237,8 @@ public final class LimitRequest {
         return tier;
     }
 
-    public FailurePolicy onFailure() {
+    /** The failure policy of this request, or {@code null}: then that of the limiter applies. */
+    public @Nullable FailurePolicy onFailure() {
         return onFailure;
     }
 

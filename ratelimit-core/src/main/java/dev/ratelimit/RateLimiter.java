@@ -58,6 +58,11 @@ public interface RateLimiter {
         return reserve(request);
     }
 
+    /** {@link #charge(LimitRequest)} without blocking the caller: see {@link #decideAsync}. */
+    default CompletionStage<Charged> chargeAsync(LimitRequest request) {
+        return CompletableFuture.supplyAsync(() -> charge(request));
+    }
+
     /** The denial of the request that this instance knows without waiting for a store, or {@code null}. */
     default @Nullable Decision remembered(LimitRequest request) {
         return null;

@@ -320,7 +320,7 @@ class LimitPropertiesTest {
                         + " max-requests, min-interval, penalties, retry-after, window");
         refused(
                 () -> limit("algorithm=sliding-log", "max-requests=5", "window=1m", "max_requests=6"),
-                "limit 'api': max_requests is '6'; leave it out: sliding-log takes algorithm, cost, forget-after, lease,"
+                "limit 'api': max_requests is '6'; did you mean max-requests? sliding-log takes algorithm, cost, forget-after, lease,"
                         + " max-requests, min-interval, penalties, retry-after, window");
         refused(
                 () -> limit("algorithm=token-bucket", "burst=5", "refill=1/s", "window=1m"),
@@ -330,6 +330,14 @@ class LimitPropertiesTest {
                 () -> limit("algorithm=leaky-bucket", "capacity=5", "drain=1/s", "refill=1/s"),
                 "limit 'api': refill is '1/s'; leave it out: leaky-bucket takes algorithm, capacity, cost, drain,"
                         + " forget-after, lease, max-wait, min-interval, penalties, retry-after");
+    }
+
+    @Test
+    void misspeltPropertyIsAnsweredWithTheOneThatWasMeant() {
+        refused(
+                () -> fixedWindowWith("max-request=6"),
+                "limit 'api': max-request is '6'; did you mean max-requests? fixed-window takes algorithm, cost,"
+                        + " forget-after, lease, max-requests, min-interval, penalties, retry-after, window, zone");
     }
 
     @Test

@@ -4,6 +4,7 @@ import dev.ratelimit.audit.retention.ArchiveException;
 import dev.ratelimit.audit.retention.AuditArchive;
 import dev.ratelimit.audit.retention.AuditRows;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;
@@ -37,8 +38,8 @@ public final class ParquetArchive implements AuditArchive {
 
     private static final Logger log = LoggerFactory.getLogger(ParquetArchive.class);
 
-    /** The steps after which tests let a run end. */
-    enum Step {
+    /** The stages after which tests let a run end. */
+    enum Stage {
         BEGUN,
         EXPORTED,
         COMPARED,
@@ -50,12 +51,12 @@ public final class ParquetArchive implements AuditArchive {
     private final Path root;
     private final InstantSource clock;
     private final String createdBy;
-    private final Consumer<Step> progress;
+    private final Consumer<Stage> progress;
 
     /** The months whose manifest cannot be read: each is told once. */
     private final Set<YearMonth> warned = ConcurrentHashMap.newKeySet();
 
-    ParquetArchive(Path root, InstantSource clock, String createdBy, Consumer<Step> progress) {
+    ParquetArchive(Path root, InstantSource clock, String createdBy, Consumer<Stage> progress) {
         this.root = root;
         this.clock = clock;
         this.createdBy = createdBy;
@@ -208,7 +209,7 @@ public final class ParquetArchive implements AuditArchive {
         MonthFolder folder = MonthFolder.of(root, month);
         try {
             write(month, rows, folder);
-        } catch (IOException e) {
+        } catch (IOException | UncheckedIOException e) {
             throw new ArchiveException(
                     "could not write the archive of " + month + " to " + folder.path() + " (" + e
                             + "); make room there, and let this user write to it",
@@ -219,11 +220,28 @@ public final class ParquetArchive implements AuditArchive {
     private void write(YearMonth month, AuditRows.Source rows, MonthFolder folder) throws IOException {
         finish(folder);
         MonthFolder.Unfinished files = folder.begin();
-        progress.accept(Step.BEGUN);
+        progress.accept(Stage.BEGUN);
+        try {
+            export(month, rows, files);
+        } catch (IOException | UncheckedIOException e) {
+            // Half an archive would keep a full disk full until the next run.
+            files.delete();
+            throw e;
+        }
+        folder.forceNames();
+        progress.accept(Stage.DESCRIBED);
+        MonthFolder.move(files.data(), folder.data());
+        progress.accept(Stage.FILE_RENAMED);
+        MonthFolder.move(files.manifest(), folder.manifest());
+        folder.forceNames();
+        progress.accept(Stage.COMPLETE);
+    }
+
+    private void export(YearMonth month, AuditRows.Source rows, MonthFolder.Unfinished files) throws IOException {
         ParquetFile file = new ParquetFile(files.data());
         ParquetFile.Content content = file.write(rows);
         MonthFolder.force(files.data());
-        progress.accept(Step.EXPORTED);
+        progress.accept(Stage.EXPORTED);
         String difference = file.differenceTo(rows);
         if (difference != null) {
             files.delete();
@@ -231,7 +249,7 @@ public final class ParquetArchive implements AuditArchive {
                     "the archive of " + month + " was not equal to the database when it was read again: " + difference
                             + "; it is exported anew at the next run");
         }
-        progress.accept(Step.COMPARED);
+        progress.accept(Stage.COMPARED);
         Manifest manifest = new Manifest(
                 month,
                 content.rows(),
@@ -243,13 +261,6 @@ public final class ParquetArchive implements AuditArchive {
                 createdBy);
         Files.writeString(files.manifest(), manifest.toJson());
         MonthFolder.force(files.manifest());
-        folder.forceNames();
-        progress.accept(Step.DESCRIBED);
-        MonthFolder.move(files.data(), folder.data());
-        progress.accept(Step.FILE_RENAMED);
-        MonthFolder.move(files.manifest(), folder.manifest());
-        folder.forceNames();
-        progress.accept(Step.COMPLETE);
     }
 
     /** The manifest last: without it, nobody would know that the rest is an archive. Other files in the folder stay. */

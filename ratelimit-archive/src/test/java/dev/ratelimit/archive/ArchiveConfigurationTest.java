@@ -6,9 +6,16 @@ import dev.ratelimit.audit.retention.AuditArchive;
 import dev.ratelimit.audit.retention.Retention;
 import dev.ratelimit.autoconfigure.RateLimitAuditAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitMonitoringAutoConfiguration;
+import dev.ratelimit.monitor.Warning;
+import dev.ratelimit.monitor.Warnings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -61,6 +68,37 @@ class ArchiveConfigurationTest {
                             .contains("Could not write archives to " + file.resolve("archive")
                                     + " (ratelimit.audit.archive.location): " + file + " is not a folder");
                 });
+    }
+
+    @Test
+    void monthThatCannotBeArchivedIsAWarningForOperators() throws IOException {
+        Path file = Files.writeString(folder.resolve("file"), "not a folder");
+        application(RateLimitArchiveAutoConfiguration.class, RateLimitMonitoringAutoConfiguration.class)
+                .withPropertyValues("ratelimit.audit.archive.location=" + file.resolve("archive"))
+                .run(context -> {
+                    Warnings warnings = context.getBean(Warnings.class);
+                    assertThat(warnings.current()).isEmpty();
+                    addOldAuditRow();
+
+                    context.getBean(Retention.class).run();
+
+                    assertThat(warnings.current()).singleElement().satisfies(warning -> {
+                        assertThat(warning.kind()).isEqualTo(Warning.Kind.RETENTION_FAILING);
+                        assertThat(warning.sentence())
+                                .contains(
+                                        "Could not drop", "could not write the archive of 2001-02", "make room there");
+                    });
+                });
+    }
+
+    private void addOldAuditRow() throws SQLException {
+        try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + folder.resolve("limits-audit.db"));
+                Statement statement = connection.createStatement()) {
+            statement.execute(
+                    "INSERT INTO rate_limit_audit_logs (logged_at, log_id, decision, latency_micros, server_id, region)"
+                            + " VALUES (981158400000000, '7d444840-9dc0-11d1-b245-5ffdce74fad2', 'throttled', 1,"
+                            + " 'server-1', '')");
+        }
     }
 
     @Test

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
-import dev.ratelimit.archive.ParquetArchive.Step;
+import dev.ratelimit.archive.ParquetArchive.Stage;
 import dev.ratelimit.archive.TestTrail.Kind;
 import dev.ratelimit.audit.retention.ArchiveException;
 import dev.ratelimit.audit.retention.AuditArchive;
@@ -14,6 +14,7 @@ import dev.ratelimit.audit.retention.RetainedRows;
 import dev.ratelimit.audit.retention.Retention;
 import dev.ratelimit.audit.retention.RetentionReport;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
@@ -32,6 +33,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -51,6 +53,9 @@ class ParquetArchiveTest {
     /** When December is dropped, and a day later. */
     private static final Instant NOW = Instant.parse("2026-04-02T00:00:00Z");
 
+    /** Refuses every byte, as a full disk does. */
+    private static final Path FULL = Path.of("/dev/full");
+
     @TempDir
     Path folder;
 
@@ -66,7 +71,7 @@ class ParquetArchiveTest {
         return root().resolve("2025/12/manifest.json");
     }
 
-    private ParquetArchive archive(Consumer<Step> progress) {
+    private ParquetArchive archive(Consumer<Stage> progress) {
         return new ParquetArchive(root(), InstantSource.fixed(NOW), "server-1", progress);
     }
 
@@ -156,13 +161,13 @@ class ParquetArchiveTest {
 
     static Stream<Arguments> kindsAndSteps() {
         return EnumSet.allOf(Kind.class).stream()
-                .flatMap(kind -> EnumSet.allOf(Step.class).stream().map(step -> Arguments.of(kind, step)));
+                .flatMap(kind -> EnumSet.allOf(Stage.class).stream().map(step -> Arguments.of(kind, step)));
     }
 
     /** The process dies after the step: nothing that would come afterwards is done. */
     @ParameterizedTest
     @MethodSource("kindsAndSteps")
-    void crashLosesNothingAndExportsNothingTwice(Kind kind, Step fatal) throws IOException {
+    void crashLosesNothingAndExportsNothingTwice(Kind kind, Stage fatal) throws IOException {
         TestTrail trail = TestTrail.create(kind, folder);
         List<AuditRow> rows = rows(7);
         trail.add(rows);
@@ -175,7 +180,7 @@ class ParquetArchiveTest {
         assertThat(droppedAudit(crashed)).isFalse();
         assertThat(trail.size()).isEqualTo(7);
 
-        List<Step> steps = new ArrayList<>();
+        List<Stage> steps = new ArrayList<>();
         RetentionReport next = run(trail, archive(steps::add));
 
         assertThat(next.failures()).isEmpty();
@@ -183,14 +188,14 @@ class ParquetArchiveTest {
         assertThat(trail.size()).isZero();
         assertThat(read(archive(), MONTH)).isEqualTo(rows);
         assertThat(files()).containsExactly("2025/12/audit_logs.parquet", "2025/12/manifest.json");
-        boolean wasComplete = fatal.compareTo(Step.DESCRIBED) >= 0;
-        assertThat(steps.contains(Step.EXPORTED)).as("exported again").isEqualTo(!wasComplete);
+        boolean wasComplete = fatal.compareTo(Stage.DESCRIBED) >= 0;
+        assertThat(steps.contains(Stage.EXPORTED)).as("exported again").isEqualTo(!wasComplete);
     }
 
     /** The old archive has rows that are nowhere else. */
     @ParameterizedTest
-    @EnumSource(Step.class)
-    void crashWhileLateRowsAreAddedKeepsTheOldArchive(Step fatal) {
+    @EnumSource(Stage.class)
+    void crashWhileLateRowsAreAddedKeepsTheOldArchive(Stage fatal) {
         TestTrail trail = TestTrail.create(Kind.SQLITE, folder);
         List<AuditRow> rows = rows(7);
         trail.add(rows.subList(0, 6));
@@ -294,6 +299,66 @@ class ParquetArchiveTest {
                 .isInstanceOf(ArchiveException.class)
                 .hasMessageContaining("was not equal to the database when it was read again");
         assertThat(files()).isEmpty();
+    }
+
+    /** The file of the archive leads to a device that is always full. */
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    @EnabledIf(value = "hasFullDevice", disabledReason = "this system has no /dev/full")
+    void fullDiskKeepsTheMonthAndLeavesNoHalfArchive(Kind kind) throws IOException {
+        TestTrail trail = TestTrail.create(kind, folder);
+        List<AuditRow> rows = rows(7);
+        trail.add(rows);
+
+        RetentionReport full = run(trail, archive(step -> {
+            if (step == Stage.BEGUN) {
+                redirectToFullDevice();
+            }
+        }));
+
+        assertThat(full.failures())
+                .singleElement()
+                .asString()
+                .contains("could not write the archive of 2025-12 to " + data().getParent(), "make room there");
+        assertThat(droppedAudit(full)).isFalse();
+        assertThat(trail.size()).isEqualTo(7);
+        assertThat(data().getParent()).isEmptyDirectory();
+
+        assertThat(run(trail, archive()).failures()).isEmpty();
+        assertThat(read(archive(), MONTH)).isEqualTo(rows);
+        assertThat(trail.size()).isZero();
+    }
+
+    static boolean hasFullDevice() {
+        return Files.exists(FULL);
+    }
+
+    private void redirectToFullDevice() {
+        try (Stream<Path> files = Files.list(data().getParent())) {
+            Path unfinished = files.filter(file -> file.getFileName().toString().startsWith("audit_logs."))
+                    .findFirst()
+                    .orElseThrow();
+            Files.delete(unfinished);
+            Files.createSymbolicLink(unfinished, FULL);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Rights say nothing to a superuser, who may run the tests: a file is in the way of the folder. */
+    @Test
+    void folderThatCannotBeWrittenKeepsTheMonth() throws IOException {
+        TestTrail trail = TestTrail.create(Kind.SQLITE, folder);
+        trail.add(rows(7));
+        Files.writeString(root(), "a file");
+
+        RetentionReport report = run(trail, archive());
+
+        assertThat(report.failures())
+                .singleElement()
+                .asString()
+                .contains("could not write the archive of 2025-12", root() + "", "let this user write to it");
+        assertThat(trail.size()).isEqualTo(7);
     }
 
     @Test

@@ -214,8 +214,11 @@ public final class Compare {
     private static void redis(RedisContenders redis, Contender bucket4jMany, List<Family> families) {
         Contender one = redis.oneCaller();
         Contender bucket4jOne = redis.bucket4jOneCaller();
-        families.add(
-                new Family(one, bucket4jOne).ratio("redis-1-caller/bucket4j-redis", one, bucket4jOne, Goal.atLeast(2)));
+        Contender luaOne = redis.luaOneCaller();
+        families.add(new Family(one, bucket4jOne, luaOne)
+                .ratio("redis-1-caller/bucket4j-redis", one, bucket4jOne, Goal.atLeast(2))
+                .ratio("redis-1-caller/redis-lua", one, luaOne, Goal.NONE)
+                .ratio("redis-lua-1-caller/bucket4j-redis", luaOne, bucket4jOne, Goal.NONE));
 
         Contender many = redis.manyCallers();
         families.add(new Family(many, bucket4jMany)

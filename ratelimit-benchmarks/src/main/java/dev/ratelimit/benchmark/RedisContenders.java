@@ -16,6 +16,7 @@ import dev.ratelimit.benchmark.peer.Bucket4jPeers;
 import dev.ratelimit.benchmark.peer.MeasuredLimits;
 import dev.ratelimit.benchmark.peer.Ours;
 import dev.ratelimit.benchmark.peer.Peer;
+import dev.ratelimit.benchmark.peer.RedisLua;
 import dev.ratelimit.benchmark.peer.Stores;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.redis.Acknowledge;
@@ -89,6 +90,11 @@ final class RedisContenders {
                 load.keys(),
                 List.of(limit),
                 () -> stores.forEach(LimitStore::close));
+    }
+
+    /** The least that a decision by a script can cost: one call that only counts. */
+    Contender luaOneCaller() {
+        return onRedis("redis-lua 1 caller", ONE, n -> new RedisLua(servers.redis(), "lua" + ++names + ":", PLENTY));
     }
 
     Contender bucket4jOneCaller() {

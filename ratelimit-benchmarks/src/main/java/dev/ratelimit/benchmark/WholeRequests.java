@@ -89,11 +89,14 @@ final class WholeRequests {
                 audit("http-audit-all", "all", Answers.ALLOWED, Goal.atMost(1.1)));
     }
 
-    /** The processor time that audit and totals cost, of application and database together. */
+    /** The processor time that audit costs beside totals, and that both cost, of application and database together. */
     private Family audit(String name, String mode, Answers answers, Goal goal) {
-        Contender without = audited(name + "-without", "off", false, answers);
-        Contender with = audited(name, mode, true, answers);
-        return new Family(without, with).ratio(name, List.of(with), without, Turn::allMicros, goal);
+        Contender neither = audited(name + "-neither", "off", false, answers);
+        Contender totals = audited(name + "-totals", "off", true, answers);
+        Contender both = audited(name, mode, true, answers);
+        return new Family(neither, totals, both)
+                .ratio(name + "/totals", List.of(both), totals, Turn::allMicros, goal)
+                .ratio(name + "/neither", List.of(both), neither, Turn::allMicros, Goal.NONE);
     }
 
     private Contender audited(String name, String mode, boolean totals, Answers answers) {

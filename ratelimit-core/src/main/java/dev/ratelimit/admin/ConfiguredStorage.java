@@ -3,7 +3,7 @@ package dev.ratelimit.admin;
 import dev.ratelimit.Subject;
 import dev.ratelimit.admin.version.EffectivePolicy;
 import dev.ratelimit.admin.version.Problem;
-import dev.ratelimit.admin.version.Revision;
+import dev.ratelimit.admin.version.Version;
 import dev.ratelimit.caller.Accounts;
 import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.policy.PolicyConfiguration;
@@ -75,12 +75,12 @@ public final class ConfiguredStorage implements PolicyStorage {
     }
 
     @Override
-    public List<Revision<Map<String, String>>> limitHistory(String name) {
+    public List<Version<Map<String, String>>> limitHistory(String name) {
         return List.of();
     }
 
     @Override
-    public List<Revision<Rule>> ruleHistory(String name) {
+    public List<Version<Rule>> ruleHistory(String name) {
         return List.of();
     }
 

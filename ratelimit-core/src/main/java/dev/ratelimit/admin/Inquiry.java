@@ -1,5 +1,6 @@
 package dev.ratelimit.admin;
 
+import dev.ratelimit.policy.PathReadings;
 import dev.ratelimit.support.IpAddress;
 import java.util.Locale;
 import java.util.Set;
@@ -29,10 +30,7 @@ public record Inquiry(
     public Inquiry {
         method = method.strip().toUpperCase(Locale.ROOT);
         authorities = Set.copyOf(authorities);
-        if (!path.startsWith("/") || path.indexOf('?') >= 0) {
-            throw new IllegalArgumentException(
-                    "the path is '" + path + "'; begin it with / and leave out what follows a ?, as in /api/games");
-        }
+        PathReadings unused = PathReadings.of(path);
         if (address != null && IpAddress.parse(address) == null) {
             throw new IllegalArgumentException(
                     "the address is '" + address + "'; write one such as 203.0.113.7 or 2001:db8::7");

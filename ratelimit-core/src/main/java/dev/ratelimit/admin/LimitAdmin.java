@@ -3,7 +3,7 @@ package dev.ratelimit.admin;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.admin.version.EffectivePolicy;
 import dev.ratelimit.admin.version.InForce;
-import dev.ratelimit.admin.version.Revision;
+import dev.ratelimit.admin.version.Version;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Rule;
@@ -45,7 +45,7 @@ public final class LimitAdmin {
     }
 
     private static InForce<Map<String, String>> inForce(String name, EffectivePolicy effective) {
-        Revision<Map<String, String>> stored = effective.limits().get(name);
+        Version<Map<String, String>> stored = effective.limits().get(name);
         Map<String, String> content = stored == null ? null : stored.content();
         return content == null
                 ? new InForce<>(name, effective.configuration().limits().get(name), null)
@@ -63,15 +63,15 @@ public final class LimitAdmin {
         if (version == 0) {
             return configuration.limits().getOrDefault(name, Map.of());
         }
-        Map<String, String> content = Revision.find(storage.limitHistory(name), "limit", name, version)
-                .content();
+        Map<String, String> content =
+                Version.find(storage.limitHistory(name), "limit", name, version).content();
         return content == null
                 ? configuration.limits().getOrDefault(name, Map.of())
                 : configuration.completed(name, content);
     }
 
     /** All stored versions of that name, the newest first. */
-    public List<Revision<Map<String, String>>> history(String name) {
+    public List<Version<Map<String, String>>> history(String name) {
         return storage.limitHistory(name);
     }
 
@@ -81,9 +81,9 @@ public final class LimitAdmin {
      * @throws InvalidLimitException if it is invalid; nothing is changed then
      * @throws IllegalArgumentException if it would invalidate another limit or a rule; nothing is changed then
      */
-    public Revision<Map<String, String>> set(String name, Map<String, String> definition, Change change) {
+    public Version<Map<String, String>> set(String name, Map<String, String> definition, Change change) {
         Map<String, String> stripped = stripped(name, definition);
-        return storage.change(transaction -> add(transaction, "set", name, Revision.State.SET, stripped, change));
+        return storage.change(transaction -> add(transaction, "set", name, Version.State.SET, stripped, change));
     }
 
     /** Properties are stored as lines, so none may span several. */
@@ -111,7 +111,7 @@ public final class LimitAdmin {
      * @throws IllegalArgumentException if no limit of that name is stored, or if a rule or another limit would lack it;
      *     nothing is changed then
      */
-    public Revision<Map<String, String>> remove(String name, Change change) {
+    public Version<Map<String, String>> remove(String name, Change change) {
         return storage.change(transaction -> {
             EffectivePolicy now = storage.effective();
             if (!now.limits().containsKey(name)) {
@@ -119,7 +119,7 @@ public final class LimitAdmin {
                         + new TreeSet<>(now.limits().keySet()));
             }
             requireUnused(name, now);
-            return add(transaction, "remove", name, Revision.State.REMOVED, null, change);
+            return add(transaction, "remove", name, Version.State.REMOVED, null, change);
         });
     }
 
@@ -145,16 +145,16 @@ public final class LimitAdmin {
      *
      * @throws IllegalArgumentException if no limit of that name is in force
      */
-    public Revision<Map<String, String>> disable(String name, Change change) {
+    public Version<Map<String, String>> disable(String name, Change change) {
         return switched(name, false, change);
     }
 
     /** Switches a limit on again. */
-    public Revision<Map<String, String>> enable(String name, Change change) {
+    public Version<Map<String, String>> enable(String name, Change change) {
         return switched(name, true, change);
     }
 
-    private Revision<Map<String, String>> switched(String name, boolean enabled, Change change) {
+    private Version<Map<String, String>> switched(String name, boolean enabled, Change change) {
         return storage.change(transaction -> {
             InForce<Map<String, String>> limit = find(name);
             if (limit == null || limit.content() == null) {
@@ -163,22 +163,22 @@ public final class LimitAdmin {
             }
             Map<String, String> definition = new LinkedHashMap<>(limit.content());
             definition.put(LimitBook.ENABLED, Boolean.toString(enabled));
-            return add(transaction, switching(enabled), name, Revision.State.SET, definition, change);
+            return add(transaction, switching(enabled), name, Version.State.SET, definition, change);
         });
     }
 
     /** Switches all limits and rules off or on: see {@link RateLimitAdmin#disable}. */
-    Revision<Map<String, String>> switchAll(boolean enabled, Change change) {
+    Version<Map<String, String>> switchAll(boolean enabled, Change change) {
         Map<String, String> definition = Map.of(LimitBook.ENABLED, Boolean.toString(enabled));
         return storage.change(transaction ->
-                add(transaction, switching(enabled), LimitBook.ALL, Revision.State.SET, definition, change));
+                add(transaction, switching(enabled), LimitBook.ALL, Version.State.SET, definition, change));
     }
 
     /** Stores the content of an earlier version again. */
-    public Revision<Map<String, String>> rollback(String name, int version, Change change) {
+    public Version<Map<String, String>> rollback(String name, int version, Change change) {
         return storage.change(transaction -> {
-            Revision<Map<String, String>> before = Revision.find(storage.limitHistory(name), "limit", name, version);
-            if (before.state() == Revision.State.BROKEN) {
+            Version<Map<String, String>> before = Version.find(storage.limitHistory(name), "limit", name, version);
+            if (before.state() == Version.State.BROKEN) {
                 throw new InvalidLimitException(
                         name, "version", version, "name a valid version; this one is broken: " + before.problem());
             }
@@ -186,16 +186,16 @@ public final class LimitAdmin {
         });
     }
 
-    private Revision<Map<String, String>> add(
+    private Version<Map<String, String>> add(
             PolicyStorage.Transaction transaction,
             String action,
             String name,
-            Revision.State state,
+            Version.State state,
             @Nullable Map<String, String> definition,
             Change change) {
         Instant now = storage.clock().instant();
-        Revision<Map<String, String>> draft =
-                Revision.draft(name, storage.limitHistory(name), state, definition, change, now);
+        Version<Map<String, String>> draft =
+                Version.draft(name, storage.limitHistory(name), state, definition, change, now);
         EffectivePolicy effective = storage.effective();
         effective.requireValidLimit(draft, now);
         PolicyConfiguration configuration = effective.configuration();

@@ -28,9 +28,7 @@ public record NewApiKey(
         if (name.isBlank()) {
             throw new IllegalArgumentException("the name of the API key is empty; describe its purpose");
         }
-        if (owner.isBlank()) {
-            throw new IllegalArgumentException("the owner of the API key is empty; write the name of a user");
-        }
+        owner = QuotaAdmin.nameOf("owner of the API key", owner);
     }
 
     public static NewApiKey of(String name, String owner) {

@@ -63,6 +63,17 @@ public final class PenaltyAdmin {
     }
 
     /**
+     * The number of penalties that are not over.
+     *
+     * @throws IllegalStateException if they {@linkplain SubjectAdmin#listsCounts() cannot be listed}
+     */
+    public long count() {
+        return storage.activePenalties().values().stream()
+                .mapToLong(Long::longValue)
+                .sum();
+    }
+
+    /**
      * Replaces the notes on the violations of a subject, such as the number of a ticket. They are kept until the violations
      * are forgotten.
      *

@@ -4,7 +4,7 @@ import dev.ratelimit.Subject;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.admin.version.EffectivePolicy;
 import dev.ratelimit.admin.version.Problem;
-import dev.ratelimit.admin.version.Revision;
+import dev.ratelimit.admin.version.Version;
 import dev.ratelimit.caller.Accounts;
 import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.caller.Quota;
@@ -55,10 +55,10 @@ public interface PolicyStorage extends Policies {
     // From the storage
 
     /** All versions of a limit, the newest first. If there is none, returns an empty list. */
-    List<Revision<Map<String, String>>> limitHistory(String name);
+    List<Version<Map<String, String>>> limitHistory(String name);
 
     /** All versions of a rule, the newest first. If there is none, returns an empty list. */
-    List<Revision<Rule>> ruleHistory(String name);
+    List<Version<Rule>> ruleHistory(String name);
 
     /** All users with a stored tier, quota or block, by name. Includes all their requests to this instance. */
     List<QuotaAdmin.UserQuota> userQuotas();
@@ -155,7 +155,7 @@ public interface PolicyStorage extends Policies {
          *
          * @return the version as it was stored, with its sequence
          */
-        Revision<Map<String, String>> addLimit(Revision<Map<String, String>> version);
+        Version<Map<String, String>> addLimit(Version<Map<String, String>> version);
 
         /**
          * Adds a version of a rule. Does not check whether the policy is valid with it. Expressions are dropped from a
@@ -165,7 +165,7 @@ public interface PolicyStorage extends Policies {
          * @throws dev.ratelimit.policy.InvalidRuleException if the rule cannot be stored, because it has an expression
          *     or a value that the storage has no form for
          */
-        Revision<Rule> addRule(Revision<Rule> version);
+        Version<Rule> addRule(Version<Rule> version);
 
         /** Replaces the tier and the quota of a user. A block stays as it is. */
         void setQuota(String user, @Nullable String tier, Quota quota, String by);

@@ -62,16 +62,15 @@ public final class QuotaAdmin {
      * @param quota overrides the quota of the tier, value by value
      */
     public void set(String user, @Nullable String tier, Quota quota, Change change) {
-        requireUser(user);
+        String name = nameOf("user", user);
         requireValid(quota);
         requireTier(tier, storage.current());
-        set(user, "set", tier, quota, change);
+        set(name, "set", tier, quota, change);
     }
 
     /** Removes the tier and the quota of a user. A block stays as it is. */
     public void remove(String user, Change change) {
-        requireUser(user);
-        set(user, "remove", null, Quota.NONE, change);
+        set(nameOf("user", user), "remove", null, Quota.NONE, change);
     }
 
     private void set(String user, String action, @Nullable String tier, Quota quota, Change change) {
@@ -88,28 +87,28 @@ public final class QuotaAdmin {
 
     /** Blocks all requests of a user until the change expires; if it does not, until the user is {@linkplain #unblock unblocked}. */
     public void block(String user, Change change) {
-        requireUser(user);
+        String name = nameOf("user", user);
         Instant now = storage.clock().instant();
         Instant end = change.expiresAt();
         if (end != null && !end.isAfter(now)) {
             throw new IllegalArgumentException(
-                    "the block of '" + user + "' ends at " + end + "; write a moment in the future");
+                    "the block of '" + name + "' ends at " + end + "; write a moment in the future");
         }
         Instant until = end == null ? now.plus(Penalties.FOREVER) : end;
-        setBlock(user, "block", until, change);
+        setBlock(name, "block", until, change);
         log.info(
                 "Blocked user {} until {}, by {}: {}",
-                LogText.of(user),
+                LogText.of(name),
                 until,
                 LogText.of(change.by()),
                 LogText.of(change.reason()));
     }
 
     public void unblock(String user, Change change) {
-        requireUser(user);
-        change.requireNoExpiry("the end of the block of '" + user + "'");
-        setBlock(user, "unblock", null, change);
-        log.info("Unblocked user {}, by {}", LogText.of(user), LogText.of(change.by()));
+        String name = nameOf("user", user);
+        change.requireNoExpiry("the end of the block of '" + name + "'");
+        setBlock(name, "unblock", null, change);
+        log.info("Unblocked user {}, by {}", LogText.of(name), LogText.of(change.by()));
     }
 
     private void setBlock(String user, String action, @Nullable Instant until, Change change) {
@@ -124,10 +123,12 @@ public final class QuotaAdmin {
         });
     }
 
-    private static void requireUser(String user) {
-        if (user.isBlank()) {
-            throw new IllegalArgumentException("the user is empty; write the name of a principal");
+    /** The name as requests have it: blanks around it do not count. */
+    static String nameOf(String what, String written) {
+        if (written.isBlank()) {
+            throw new IllegalArgumentException("the " + what + " is empty; write the name of a principal");
         }
+        return written.strip();
     }
 
     /** Refuses a quota that no limits can be made of. */

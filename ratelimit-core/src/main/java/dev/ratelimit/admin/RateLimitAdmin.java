@@ -4,7 +4,7 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.admin.version.Problem;
-import dev.ratelimit.admin.version.Revision;
+import dev.ratelimit.admin.version.Version;
 import dev.ratelimit.gate.Exemptions;
 import dev.ratelimit.gate.Gate;
 import dev.ratelimit.gate.Subjects;
@@ -113,12 +113,12 @@ public final class RateLimitAdmin {
      * ({@link Change#until}), so that nobody has to remember to switch it on again. The versions of this switch are the history
      * of the limit {@value LimitBook#ALL}.
      */
-    public Revision<Map<String, String>> disable(Change change) {
+    public Version<Map<String, String>> disable(Change change) {
         return limits.switchAll(false, change);
     }
 
     /** Switches everything on again, on all instances. */
-    public Revision<Map<String, String>> enable(Change change) {
+    public Version<Map<String, String>> enable(Change change) {
         return limits.switchAll(true, change);
     }
 

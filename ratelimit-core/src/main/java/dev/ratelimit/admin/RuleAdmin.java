@@ -3,7 +3,7 @@ package dev.ratelimit.admin;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.admin.version.EffectivePolicy;
 import dev.ratelimit.admin.version.InForce;
-import dev.ratelimit.admin.version.Revision;
+import dev.ratelimit.admin.version.Version;
 import dev.ratelimit.policy.InvalidRuleException;
 import dev.ratelimit.policy.Rule;
 import java.time.Instant;
@@ -26,7 +26,7 @@ public final class RuleAdmin {
     /** All rules in force, in the order in which they are evaluated; then the disabled ones. */
     public List<InForce<Rule>> list() {
         EffectivePolicy effective = storage.effective();
-        Map<String, Revision<Rule>> stored = new TreeMap<>(effective.rules());
+        Map<String, Version<Rule>> stored = new TreeMap<>(effective.rules());
         List<InForce<Rule>> rules = new ArrayList<>();
         for (Rule rule : effective.policy().rules().rules()) {
             rules.add(new InForce<>(rule.name(), rule, stored.remove(rule.name())));
@@ -51,8 +51,8 @@ public final class RuleAdmin {
      * @throws IllegalArgumentException if there is no such version
      */
     public @Nullable Rule version(String name, int version) {
-        Revision<Rule> stored = version == 0 ? null : Revision.find(storage.ruleHistory(name), "rule", name, version);
-        if (stored != null && stored.state() != Revision.State.REMOVED) {
+        Version<Rule> stored = version == 0 ? null : Version.find(storage.ruleHistory(name), "rule", name, version);
+        if (stored != null && stored.state() != Version.State.REMOVED) {
             return stored.content();
         }
         return storage.effective().configuration().rules().stream()
@@ -62,7 +62,7 @@ public final class RuleAdmin {
     }
 
     /** All stored versions of that name, the newest first. */
-    public List<Revision<Rule>> history(String name) {
+    public List<Version<Rule>> history(String name) {
         return storage.ruleHistory(name);
     }
 
@@ -71,18 +71,18 @@ public final class RuleAdmin {
      *
      * @throws InvalidRuleException if it is invalid or has an expression; nothing is changed then
      */
-    public Revision<Rule> set(Rule rule, Change change) {
-        return storage.change(transaction -> add(transaction, "set", rule.name(), Revision.State.SET, rule, change));
+    public Version<Rule> set(Rule rule, Change change) {
+        return storage.change(transaction -> add(transaction, "set", rule.name(), Version.State.SET, rule, change));
     }
 
     /** Disables the rule of that name, whether it is stored or configured. */
-    public Revision<Rule> disable(String name, Change change) {
+    public Version<Rule> disable(String name, Change change) {
         return storage.change(transaction -> {
             Rule inForce = storage.current().rules().rules().stream()
                     .filter(rule -> rule.name().equals(name))
                     .findFirst()
                     .orElseThrow(() -> new IllegalArgumentException("no rule '" + name + "' is in force"));
-            return add(transaction, LimitAdmin.switching(false), name, Revision.State.DISABLED, inForce, change);
+            return add(transaction, LimitAdmin.switching(false), name, Version.State.DISABLED, inForce, change);
         });
     }
 
@@ -91,20 +91,19 @@ public final class RuleAdmin {
      *
      * @throws IllegalArgumentException if no rule of that name is disabled
      */
-    public Revision<Rule> enable(String name, Change change) {
+    public Version<Rule> enable(String name, Change change) {
         return storage.change(transaction -> {
-            Revision<Rule> disabled = storage.effective().rules().get(name);
-            if (disabled == null || disabled.state() != Revision.State.DISABLED) {
+            Version<Rule> disabled = storage.effective().rules().get(name);
+            if (disabled == null || disabled.state() != Version.State.DISABLED) {
                 throw new IllegalArgumentException("no rule '" + name + "' is disabled");
             }
-            Revision<Rule> before = storage.ruleHistory(name).stream()
-                    .filter(version -> version.version() < disabled.version())
-                    .filter(version ->
-                            version.state() == Revision.State.SET || version.state() == Revision.State.REMOVED)
+            Version<Rule> before = storage.ruleHistory(name).stream()
+                    .filter(version -> version.number() < disabled.number())
+                    .filter(version -> version.state() == Version.State.SET || version.state() == Version.State.REMOVED)
                     .findFirst()
                     .orElse(null);
             return before == null
-                    ? add(transaction, LimitAdmin.switching(true), name, Revision.State.REMOVED, null, change)
+                    ? add(transaction, LimitAdmin.switching(true), name, Version.State.REMOVED, null, change)
                     : add(transaction, LimitAdmin.switching(true), name, before.state(), before.content(), change);
         });
     }
@@ -114,22 +113,22 @@ public final class RuleAdmin {
      *
      * @throws IllegalArgumentException if no rule of that name is stored
      */
-    public Revision<Rule> remove(String name, Change change) {
+    public Version<Rule> remove(String name, Change change) {
         return storage.change(transaction -> {
-            Map<String, Revision<Rule>> stored = storage.effective().rules();
+            Map<String, Version<Rule>> stored = storage.effective().rules();
             if (!stored.containsKey(name)) {
                 throw new IllegalArgumentException(
                         "no rule '" + name + "' is stored; name one of " + new TreeSet<>(stored.keySet()));
             }
-            return add(transaction, "remove", name, Revision.State.REMOVED, null, change);
+            return add(transaction, "remove", name, Version.State.REMOVED, null, change);
         });
     }
 
     /** Stores the content of an earlier version again. */
-    public Revision<Rule> rollback(String name, int version, Change change) {
+    public Version<Rule> rollback(String name, int version, Change change) {
         return storage.change(transaction -> {
-            Revision<Rule> before = Revision.find(storage.ruleHistory(name), "rule", name, version);
-            if (before.state() == Revision.State.BROKEN) {
+            Version<Rule> before = Version.find(storage.ruleHistory(name), "rule", name, version);
+            if (before.state() == Version.State.BROKEN) {
                 throw new InvalidRuleException(
                         name, "version", version, "name a valid version; this one is broken: " + before.problem());
             }
@@ -137,15 +136,15 @@ public final class RuleAdmin {
         });
     }
 
-    private Revision<Rule> add(
+    private Version<Rule> add(
             PolicyStorage.Transaction transaction,
             String action,
             String name,
-            Revision.State state,
+            Version.State state,
             @Nullable Rule rule,
             Change change) {
         Instant now = storage.clock().instant();
-        Revision<Rule> draft = Revision.draft(name, storage.ruleHistory(name), state, rule, change, now);
+        Version<Rule> draft = Version.draft(name, storage.ruleHistory(name), state, rule, change, now);
         storage.effective().requireValidRule(draft, now);
         InForce<Rule> before = find(name);
         transaction.log(

@@ -115,6 +115,11 @@ public final class Check {
         return stateAfter(algorithm.charge(count, now, cost), now, kept.blockedUntil());
     }
 
+    /** How many violations count against the subject, if this request adds none. */
+    public long violations(Violations before) {
+        return before.countAt(now);
+    }
+
     /** The count of violations after this request was denied. */
     public Violations violation(Violations before) {
         return before.next(limit.penalties(), now);

@@ -14,7 +14,8 @@ import dev.ratelimit.support.Micros;
  * @param availableAt when it has room for the same request, absent other traffic; not later than now if it has
  * @param delay how long an admitted request waits for its turn
  * @param penaltyUntil the end of the penalty that the subject is under after this; zero if none
- * @param violations how many violations of the limit are counted after a denial, its own included; zero if it allowed or counts none
+ * @param violations how many violations of the limit are counted after a denial, its own included, if it is one; zero if the limit
+ *     has room or counts none
  * @param at when the request was charged, by the clock of the row
  * @param cost how much was charged, if it was: see {@link #charge()}
  * @param tokens the level of a bucket after this, in units

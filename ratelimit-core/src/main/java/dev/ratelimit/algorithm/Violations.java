@@ -18,6 +18,11 @@ public record Violations(long count, long lastAt, long penaltyUntil, long penalt
         return count == 0;
     }
 
+    /** How many of them still count at that moment. */
+    long countAt(long now) {
+        return now < forgetAt ? count : 0;
+    }
+
     /** One more violation, at that moment. */
     Violations next(Penalties penalties, long now) {
         long forgetAfter = Micros.of(penalties.forgetAfter());

@@ -136,6 +136,10 @@ public abstract sealed class AuditDatabase permits PostgresAuditDatabase, Sqlite
         return sql.endsWith(column, ending);
     }
 
+    final String matchesOneOf(String column, List<String> patterns) {
+        return sql.matchesOneOf(column, patterns);
+    }
+
     final String micros(String column) {
         return sql.micros(column);
     }

@@ -1,7 +1,5 @@
 package dev.ratelimit.audit;
 
-import dev.ratelimit.support.Keyword;
-
 /** Which requests are written to the audit trail. */
 public enum AuditMode {
     /** None. */
@@ -11,10 +9,5 @@ public enum AuditMode {
     /** The denied ones, and a share of the allowed ones. */
     SAMPLED,
     /** All. */
-    ALL;
-
-    /** As it is written in properties. */
-    public String keyword() {
-        return Keyword.of(this);
-    }
+    ALL
 }

@@ -1,5 +1,7 @@
 package dev.ratelimit.audit;
 
+import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Where the SQL on the tables of the audit trail differs between databases. For internal use. */
@@ -38,6 +40,19 @@ public final class AuditSql {
     /** Whether the text of a column ends so. Upper and lower case differ. */
     String endsWith(String column, String ending) {
         return schema == null ? column + " GLOB '*" + ending + "'" : column + " LIKE '%" + ending + "'";
+    }
+
+    /**
+     * Whether the text of a column matches one of these patterns.
+     *
+     * @param patterns plain characters, sets of them and stars, such as {@code 10[.]*}
+     */
+    String matchesOneOf(String column, List<String> patterns) {
+        return schema == null
+                ? patterns.stream()
+                        .map(pattern -> column + " GLOB '" + pattern + "'")
+                        .collect(Collectors.joining(" OR ", "(", ")"))
+                : column + " ~ '^(" + String.join("|", patterns).replace("*", ".*") + ")$'";
     }
 
     /** The id of a row that a parameter gives as text. */

@@ -12,15 +12,15 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
 
 /**
  * Writes the audit trail and the totals of this instance, on a thread and a connection of its own. The thread of a request only
@@ -45,6 +45,11 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
     private final OncePerMinute failures = new OncePerMinute();
     private final ScheduledExecutorService writer =
             Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("ratelimit-audit"));
+
+    /** Why the last write failed, or {@code null}. Totals are written less often, so a write without them says nothing of them. */
+    private volatile @Nullable String trailFailure;
+
+    private volatile @Nullable String totalsFailure;
 
     private int writes;
     private Instant preparedAt = Instant.MIN;
@@ -86,7 +91,7 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
     /** An exception that escapes would end the schedule. */
     private void writeOnSchedule() {
         try {
-            write(++writes % WRITES_PER_TOTALS == 0);
+            write(++writes % WRITES_PER_TOTALS == 0 || totalsFailure != null);
         } catch (RuntimeException | Error e) {
             if (failures.mayTell("write")) {
                 log.warn(
@@ -100,14 +105,22 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
     /** No step waits for the success of another one. The first failure is thrown in the end. */
     private synchronized void write(boolean withTotals) {
         Instant now = clock.instant();
-        List<Runnable> steps = new ArrayList<>();
-        steps.add(() -> prepareIfDue(now));
-        steps.add(() -> trail.write(database));
+        RuntimeException first = firstFailure(() -> prepareIfDue(now));
+        RuntimeException ofTrail = firstFailure(() -> trail.write(database));
+        trailFailure = reason(ofTrail);
+        first = first == null ? ofTrail : first;
         if (totals && withTotals) {
             rollups.collect();
-            steps.add(() -> rollups.write(database));
-            steps.add(() -> sumIfDue(now));
+            RuntimeException ofTotals = firstFailure(() -> rollups.write(database), () -> sumIfDue(now));
+            totalsFailure = reason(ofTotals);
+            first = first == null ? ofTotals : first;
         }
+        if (first != null) {
+            throw first;
+        }
+    }
+
+    private static @Nullable RuntimeException firstFailure(Runnable... steps) {
         RuntimeException first = null;
         for (Runnable step : steps) {
             try {
@@ -116,9 +129,15 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
                 first = first == null ? e : first;
             }
         }
-        if (first != null) {
-            throw first;
+        return first;
+    }
+
+    private static @Nullable String reason(@Nullable RuntimeException failure) {
+        if (failure == null) {
+            return null;
         }
+        Throwable cause = failure instanceof DataAccessException wrapped ? wrapped.getMostSpecificCause() : failure;
+        return String.valueOf(cause.getMessage());
     }
 
     private void prepareIfDue(Instant now) {
@@ -155,6 +174,12 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
     /** Reads what all instances have written. */
     public Reports reports() {
         return new StoredReports(database);
+    }
+
+    /** Why the last write of the audit trail or of totals failed; {@code null} if it did not. They wait in memory meanwhile. */
+    public @Nullable String failure() {
+        String ofTrail = trailFailure;
+        return ofTrail == null ? totalsFailure : ofTrail;
     }
 
     /** The number of rows of the audit trail that wait to be written. */

@@ -112,7 +112,11 @@ final class Rollups implements DecisionListener {
             add(asked.request(), asked.decision(), endpoint, now, totals);
         }
         totals.add(new TotalsKey("", deniedSender(request), endpoint), AuditDecision.of(request), now);
-        totals.addLatency(endpoint, TimeUnit.NANOSECONDS.toMicros(request.took().toNanos()));
+        // A request that no limit was asked for, such as an exempt one, would make decisions look faster than they are.
+        if (!request.asked().isEmpty()) {
+            totals.addLatency(
+                    endpoint, TimeUnit.NANOSECONDS.toMicros(request.took().toNanos()));
+        }
     }
 
     private static void add(LimitRequest request, Decision decision, String endpoint, long now, MinuteTotals totals) {

@@ -4,6 +4,7 @@ import dev.ratelimit.audit.report.AuditEntry;
 import java.time.YearMonth;
 import java.util.List;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /** The tables in an SQLite file. Moments are whole microseconds. */
 final class SqliteAuditDatabase extends AuditDatabase {
@@ -33,14 +34,17 @@ final class SqliteAuditDatabase extends AuditDatabase {
 
     @Override
     void add(List<AuditEntry> entries) {
-        int[] unused = inTransaction(() -> jdbc().getJdbcTemplate()
-                .batchUpdate(ADD, entries.stream().map(ColumnValues::of).toList()));
+        write(ADD, entries.stream().map(ColumnValues::of).toList());
     }
 
     @Override
     void setTotals(List<TotalsRow> rows) {
-        int[] unused = inTransaction(() -> jdbc().getJdbcTemplate()
-                .batchUpdate(SET_TOTALS, rows.stream().map(ColumnValues::of).toList()));
+        write(SET_TOTALS, rows.stream().map(ColumnValues::of).toList());
+    }
+
+    @SuppressWarnings("NullAway") // Spring 7.0 does not say that values may be null; they may
+    private void write(String sql, List<@Nullable Object[]> rows) {
+        int[] unused = inTransaction(() -> jdbc().getJdbcTemplate().batchUpdate(sql, rows));
     }
 
     @Override

@@ -4,6 +4,7 @@ import dev.ratelimit.audit.report.AuditDecision;
 import dev.ratelimit.audit.report.AuditEntry;
 import dev.ratelimit.audit.report.AuditQuery;
 import dev.ratelimit.audit.report.Reports;
+import dev.ratelimit.policy.AddressRange;
 import dev.ratelimit.policy.TrialNames;
 import dev.ratelimit.support.Micros;
 import java.sql.ResultSet;
@@ -107,7 +108,7 @@ final class StoredReports implements Reports {
     }
 
     @Override
-    public List<Violations> violations(Instant since) {
+    public List<LimitViolations> violations(Instant since) {
         return database.reads()
                 .query(
                         "SELECT resource, sum(throttled) AS violations, sum(CASE WHEN user_id <> '' THEN throttled ELSE 0 END)"
@@ -117,7 +118,7 @@ final class StoredReports implements Reports {
                         Map.of("since", Micros.of(since)),
                         (row, number) -> {
                             long subjects = row.getLong("subjects");
-                            return new Violations(
+                            return new LimitViolations(
                                     row.getString("resource"),
                                     row.getLong("violations"),
                                     subjects,
@@ -138,14 +139,18 @@ final class StoredReports implements Reports {
     private List<ViolationRate> rates(Instant since, String condition) {
         List<ViolationRate> rates = new ArrayList<>(database.reads()
                 .query(
-                        "SELECT resource, sum(total) AS total, sum(throttled) AS violations FROM " + totals()
-                                + sinceAnd(condition) + " GROUP BY resource HAVING sum(total) > 0",
+                        "SELECT resource, sum(total) AS total, sum(throttled) AS violations, sum(throttled + blocked) AS denied FROM "
+                                + totals() + sinceAnd(condition) + " GROUP BY resource HAVING sum(total) > 0",
                         Map.of("since", Micros.of(since)),
                         (row, number) -> {
                             long total = row.getLong("total");
                             long violations = row.getLong("violations");
                             return new ViolationRate(
-                                    row.getString("resource"), total, violations, twoDecimals(100 * violations, total));
+                                    row.getString("resource"),
+                                    total,
+                                    violations,
+                                    twoDecimals(100 * violations, total),
+                                    row.getLong("denied"));
                         }));
         rates.sort(Comparator.comparingDouble(ViolationRate::percent).reversed().thenComparing(ViolationRate::limit));
         return rates;
@@ -172,7 +177,7 @@ final class StoredReports implements Reports {
         AuditDecision decision = query.decision();
         require(conditions, values, "user_id", ColumnValues.text(query.user(), AuditTrail.MOST_NAME));
         requireAddress(conditions, values, query.address());
-        require(conditions, values, "subject", query.subject());
+        requireSubject(conditions, values, query.subject());
         require(conditions, values, "resource", query.limit());
         require(conditions, values, "decision", decision == null ? null : decision.keyword());
         return database.reads()
@@ -184,12 +189,23 @@ final class StoredReports implements Reports {
                         (row, number) -> entry(row));
     }
 
-    private static void requireAddress(StringBuilder conditions, Map<String, Object> values, @Nullable String address) {
-        if (address == null || !address.endsWith(":")) {
+    private void requireAddress(StringBuilder conditions, Map<String, Object> values, @Nullable String address) {
+        AddressRange range = address == null ? null : AddressRange.around(address);
+        if (range == null) {
             require(conditions, values, "ip_address", address);
         } else {
-            conditions.append(" AND ip_address LIKE :addresses");
-            values.put("addresses", address + "%");
+            conditions.append(" AND ").append(database.matchesOneOf("ip_address", range.patterns()));
+        }
+    }
+
+    /** A plus sign is between the parts of a subject, and escaped within them. */
+    private static void requireSubject(StringBuilder conditions, Map<String, Object> values, @Nullable String subject) {
+        if (subject != null) {
+            conditions.append(" AND (subject = :subject OR substr(subject, 1, :length) = :beginning)");
+            String beginning = subject + "+";
+            values.put("subject", subject);
+            values.put("beginning", beginning);
+            values.put("length", beginning.codePointCount(0, beginning.length()));
         }
     }
 

@@ -46,15 +46,11 @@ final class Stripes<T> {
         this.mask = count - 1;
     }
 
-    int count() {
-        return stripes.size();
-    }
-
     void add(Consumer<T> addition) {
         stripes.get((int) Thread.currentThread().getId() & mask).add(addition);
     }
 
-    /** Everything that was added before. What is added meanwhile is in the next one. */
+    /** Everything that was added before. Later additions are in the next one. */
     List<T> drain() {
         List<T> parts = new ArrayList<>();
         for (Stripe<T> stripe : stripes) {

@@ -27,6 +27,11 @@ public record Account(
     }
 
     public boolean isBlocked(Instant now) {
-        return blockedUntil != null && blockedUntil.isAfter(now);
+        return blockedUntil(now) != null;
+    }
+
+    /** Until when all requests of the user are denied; {@code null} if none are at that moment. */
+    public @Nullable Instant blockedUntil(Instant now) {
+        return blockedUntil != null && blockedUntil.isAfter(now) ? blockedUntil : null;
     }
 }

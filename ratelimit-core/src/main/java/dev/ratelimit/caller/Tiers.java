@@ -111,8 +111,4 @@ public final class Tiers {
     public Quota quotaOf(String tier) {
         return quotas.getOrDefault(tier, Quota.NONE);
     }
-
-    public ZoneId zone() {
-        return zone;
-    }
 }

@@ -1,6 +1,6 @@
 package dev.ratelimit.data;
 
-import dev.ratelimit.admin.version.Revision;
+import dev.ratelimit.admin.version.Version;
 import dev.ratelimit.caller.Account;
 import org.jspecify.annotations.Nullable;
 
@@ -28,14 +28,14 @@ public interface ChangeListener {
      *
      * @param inForce the stored version; {@code null} if the configuration applies again
      */
-    default void limitChanged(String name, @Nullable Revision<?> inForce) {}
+    default void limitChanged(String name, @Nullable Version<?> inForce) {}
 
     /**
      * Another version of a rule is in force: it was changed, or a version expired. Must not throw or block.
      *
      * @param inForce the stored version; {@code null} if the configuration applies again
      */
-    default void ruleChanged(String name, @Nullable Revision<?> inForce) {}
+    default void ruleChanged(String name, @Nullable Version<?> inForce) {}
 
     /** A user was blocked, or the end of the block was changed. Must not throw or block. */
     default void userBlocked(Account account) {}

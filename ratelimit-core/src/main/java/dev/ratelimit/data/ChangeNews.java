@@ -1,7 +1,7 @@
 package dev.ratelimit.data;
 
 import dev.ratelimit.admin.version.EffectivePolicy;
-import dev.ratelimit.admin.version.Revision;
+import dev.ratelimit.admin.version.Version;
 import dev.ratelimit.caller.Account;
 import dev.ratelimit.support.Listeners;
 import java.time.Instant;
@@ -43,14 +43,14 @@ final class ChangeNews {
     }
 
     private static <T> void compared(
-            Map<String, Revision<T>> before,
-            Map<String, Revision<T>> after,
-            BiConsumer<String, @Nullable Revision<T>> changed) {
+            Map<String, Version<T>> before,
+            Map<String, Version<T>> after,
+            BiConsumer<String, @Nullable Version<T>> changed) {
         TreeSet<String> names = new TreeSet<>(before.keySet());
         names.addAll(after.keySet());
         for (String name : names) {
-            Revision<T> was = before.get(name);
-            Revision<T> is = after.get(name);
+            Version<T> was = before.get(name);
+            Version<T> is = after.get(name);
             if (version(was) != version(is)) {
                 changed.accept(name, is);
             }
@@ -58,8 +58,8 @@ final class ChangeNews {
     }
 
     /** Returns 0 for a configured limit or rule. */
-    private static int version(@Nullable Revision<?> stored) {
-        return stored == null ? 0 : stored.version();
+    private static int version(@Nullable Version<?> stored) {
+        return stored == null ? 0 : stored.number();
     }
 
     void compared(String user, @Nullable Account before, @Nullable Account after) {
@@ -76,6 +76,6 @@ final class ChangeNews {
     }
 
     private @Nullable Instant blockedUntil(@Nullable Account account) {
-        return account != null && account.isBlocked(clock.instant()) ? account.blockedUntil() : null;
+        return account == null ? null : account.blockedUntil(clock.instant());
     }
 }

@@ -2,7 +2,7 @@ package dev.ratelimit.data;
 
 import dev.ratelimit.admin.version.EffectivePolicy;
 import dev.ratelimit.admin.version.Problem;
-import dev.ratelimit.admin.version.Revision;
+import dev.ratelimit.admin.version.Version;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.support.LogText;
 import java.time.Instant;
@@ -44,7 +44,7 @@ final class PolicyLog {
     }
 
     private static String author(EffectivePolicy policy, String name) {
-        Revision<?> stored = policy.limits().get(name);
+        Version<?> stored = policy.limits().get(name);
         if (stored == null) {
             return "by the configuration";
         }

@@ -12,7 +12,7 @@ import dev.ratelimit.admin.SubjectAdmin;
 import dev.ratelimit.admin.version.EffectivePolicy;
 import dev.ratelimit.admin.version.EffectivePolicy.Versions;
 import dev.ratelimit.admin.version.Problem;
-import dev.ratelimit.admin.version.Revision;
+import dev.ratelimit.admin.version.Version;
 import dev.ratelimit.caller.Accounts;
 import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.caller.ApiKeys;
@@ -308,12 +308,12 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     }
 
     @Override
-    public List<Revision<Map<String, String>>> limitHistory(String name) {
+    public List<Version<Map<String, String>>> limitHistory(String name) {
         return versions.limitHistory(name);
     }
 
     @Override
-    public List<Revision<Rule>> ruleHistory(String name) {
+    public List<Version<Rule>> ruleHistory(String name) {
         return versions.ruleHistory(name);
     }
 

@@ -7,7 +7,7 @@ import dev.ratelimit.admin.NewApiKey;
 import dev.ratelimit.admin.PolicyStorage;
 import dev.ratelimit.admin.SubjectAdmin;
 import dev.ratelimit.admin.version.Change;
-import dev.ratelimit.admin.version.Revision;
+import dev.ratelimit.admin.version.Version;
 import dev.ratelimit.caller.Quota;
 import dev.ratelimit.data.table.ApiKeyRow;
 import dev.ratelimit.data.table.ChangeRow;
@@ -41,16 +41,16 @@ final class StoredTransaction implements PolicyStorage.Transaction {
     }
 
     @Override
-    public Revision<Map<String, String>> addLimit(Revision<Map<String, String>> version) {
-        Revision<Map<String, String>> added =
-                database.limits().insert(LimitRow.of(version)).revision();
+    public Version<Map<String, String>> addLimit(Version<Map<String, String>> version) {
+        Version<Map<String, String>> added =
+                database.limits().insert(LimitRow.of(version)).toVersion();
         database.changed(ChangeRow.LIMIT, added.name());
         return added;
     }
 
     @Override
-    public Revision<Rule> addRule(Revision<Rule> version) {
-        Revision<Rule> added = StoredRule.revision(database.rules().insert(StoredRule.row(version)));
+    public Version<Rule> addRule(Version<Rule> version) {
+        Version<Rule> added = StoredRule.version(database.rules().insert(StoredRule.row(version)));
         database.changed(ChangeRow.RULE, added.name());
         return added;
     }

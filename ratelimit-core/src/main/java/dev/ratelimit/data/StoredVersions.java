@@ -1,7 +1,7 @@
 package dev.ratelimit.data;
 
 import dev.ratelimit.admin.version.EffectivePolicy.Versions;
-import dev.ratelimit.admin.version.Revision;
+import dev.ratelimit.admin.version.Version;
 import dev.ratelimit.data.table.LimitRow;
 import dev.ratelimit.data.table.StoredRule;
 import dev.ratelimit.policy.Rule;
@@ -17,8 +17,8 @@ import java.util.stream.Stream;
 final class StoredVersions {
 
     private final PolicyDatabase database;
-    private final Map<String, List<Revision<Map<String, String>>>> limits = new HashMap<>();
-    private final Map<String, List<Revision<Rule>>> rules = new HashMap<>();
+    private final Map<String, List<Version<Map<String, String>>>> limits = new HashMap<>();
+    private final Map<String, List<Version<Rule>>> rules = new HashMap<>();
 
     StoredVersions(PolicyDatabase database) {
         this.database = database;
@@ -31,18 +31,18 @@ final class StoredVersions {
 
     /** If this fails, the cached ones stay as they are. */
     void readAll() {
-        Map<String, List<Revision<Map<String, String>>>> allLimits =
-                byName(database.limits().findAll().stream().map(LimitRow::revision));
-        Map<String, List<Revision<Rule>>> allRules =
-                byName(database.rules().findAll().stream().map(StoredRule::revision));
+        Map<String, List<Version<Map<String, String>>>> allLimits =
+                byName(database.limits().findAll().stream().map(LimitRow::toVersion));
+        Map<String, List<Version<Rule>>> allRules =
+                byName(database.rules().findAll().stream().map(StoredRule::version));
         limits.clear();
         limits.putAll(allLimits);
         rules.clear();
         rules.putAll(allRules);
     }
 
-    private static <T> Map<String, List<Revision<T>>> byName(Stream<Revision<T>> versions) {
-        Map<String, List<Revision<T>>> byName = new LinkedHashMap<>();
+    private static <T> Map<String, List<Version<T>>> byName(Stream<Version<T>> versions) {
+        Map<String, List<Version<T>>> byName = new LinkedHashMap<>();
         versions.forEach(version -> byName.computeIfAbsent(version.name(), name -> new ArrayList<>())
                 .add(version));
         return byName;
@@ -54,12 +54,12 @@ final class StoredVersions {
     }
 
     /** As it is in the database, the newest first. */
-    List<Revision<Map<String, String>>> limitHistory(String name) {
-        return database.limits().find(name).stream().map(LimitRow::revision).toList();
+    List<Version<Map<String, String>>> limitHistory(String name) {
+        return database.limits().find(name).stream().map(LimitRow::toVersion).toList();
     }
 
     /** As it is in the database, the newest first. */
-    List<Revision<Rule>> ruleHistory(String name) {
-        return database.rules().find(name).stream().map(StoredRule::revision).toList();
+    List<Version<Rule>> ruleHistory(String name) {
+        return database.rules().find(name).stream().map(StoredRule::version).toList();
     }
 }

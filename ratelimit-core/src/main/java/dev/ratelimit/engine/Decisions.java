@@ -90,8 +90,8 @@ final class Decisions {
     }
 
     /** The decision by failure policy open or closed. */
-    static Decision undecided(LimitRequest request, UndecidedException e, long now) {
-        boolean open = request.onFailure() == FailurePolicy.OPEN;
+    static Decision undecided(LimitRequest request, FailurePolicy policy, UndecidedException e, long now) {
+        boolean open = policy == FailurePolicy.OPEN;
         return new Decision(
                 e.outcome(), open, now, List.of(), open ? Duration.ZERO : request.retryAfterFloor(), e.reason());
     }

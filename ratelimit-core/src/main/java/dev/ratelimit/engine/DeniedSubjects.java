@@ -13,7 +13,6 @@ import dev.ratelimit.store.StateKey;
 import dev.ratelimit.support.Micros;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -280,10 +279,5 @@ final class DeniedSubjects {
 
     EngineStatus.Cache status() {
         return new EngineStatus.Cache(hits.sum(), misses.sum(), denials.mappingCount());
-    }
-
-    /** The keys of remembered denials. */
-    Set<StateKey> keys() {
-        return Collections.unmodifiableSet(denials.keySet());
     }
 }

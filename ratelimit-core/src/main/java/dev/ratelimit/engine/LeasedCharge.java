@@ -32,7 +32,7 @@ final class LeasedCharge implements Charged {
         }
         boolean done = putBack.getAsBoolean();
         if (done) {
-            trials.settle(0);
+            trials.giveBack();
         }
         return done;
     }

@@ -3,7 +3,7 @@ package dev.ratelimit.engine;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
-import dev.ratelimit.engine.StoreOrFailurePolicy.Asked;
+import dev.ratelimit.engine.StoreOrFailurePolicy.Decided;
 import dev.ratelimit.engine.lease.Leases;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.Operation.Demand;
@@ -65,24 +65,29 @@ final class MemoryOrStore {
     }
 
     /** Asks the store. */
-    Asked ask(LimitRequest request, List<Demand> demands, long start) {
+    Decided ask(LimitRequest request, List<Demand> demands, long start) {
         return new Question(demands).remembering(asking.ask(request, Kind.DECIDE, demands, start));
     }
 
-    CompletableFuture<Decision> decideAsync(LimitRequest request, List<Demand> demands, long start) {
-        Question question = new Question(demands);
-        if (!isLeased(demands)) {
-            return askAsync(question, request, start);
-        }
-        return calls.offTheWorkers(memory.leases.serveLater(demands.get(0)), start)
-                .thenCompose(served -> served != null
-                        ? CompletableFuture.completedFuture(Decisions.of(request, demands.get(0), served))
-                        : askAsync(question, request, start));
+    /** {@link #serve} without waiting for anybody. */
+    CompletableFuture<Leases.@Nullable Served> serveAsync(List<Demand> demands, long start) {
+        return isLeased(demands)
+                ? calls.offTheWorkers(memory.leases.serveLater(demands.get(0)), start)
+                : CompletableFuture.completedFuture(null);
     }
 
-    private CompletableFuture<Decision> askAsync(Question question, LimitRequest request, long start) {
-        return asking.askAsync(request, Kind.DECIDE, question.demands, start)
-                .thenApply(asked -> question.remembering(asked).decision());
+    /** {@link #decide} without waiting for anybody. */
+    CompletableFuture<Decision> decideAsync(LimitRequest request, List<Demand> demands, long start) {
+        return serveAsync(demands, start)
+                .thenCompose(served -> served != null
+                        ? CompletableFuture.completedFuture(Decisions.of(request, demands.get(0), served))
+                        : askAsync(request, demands, start).thenApply(Decided::decision));
+    }
+
+    /** {@link #ask} without waiting for anybody. */
+    CompletableFuture<Decided> askAsync(LimitRequest request, List<Demand> demands, long start) {
+        Question question = new Question(demands);
+        return asking.askAsync(request, Kind.DECIDE, demands, start).thenApply(question::remembering);
     }
 
     /** A request that goes to the store, with the moment before: an answer from before a reset must not be remembered. */
@@ -97,9 +102,9 @@ final class MemoryOrStore {
         }
 
         /** Only answers of the store are remembered. */
-        Asked remembering(Asked asked) {
-            Answer answer = asked.answer();
-            if (answer != null && asked.eras() == null) {
+        Decided remembering(Decided decided) {
+            Answer answer = decided.answer();
+            if (answer != null && decided.eras() == null) {
                 if (isLeased(demands)) {
                     memory.leases.observe(demands.get(0), answer.first());
                 }
@@ -107,7 +112,7 @@ final class MemoryOrStore {
                     memory.denials.remember(demands, answer, mark, askedNanos);
                 }
             }
-            return asked;
+            return decided;
         }
     }
 }

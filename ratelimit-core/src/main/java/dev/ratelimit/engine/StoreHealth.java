@@ -98,10 +98,8 @@ final class StoreHealth {
             part.outage = new Outage(LogText.of(e.getMessage()), now);
             inWords = reason();
         }
-        log.warn(
-                "Store unavailable; applying on-failure to each request{}: {}",
-                parts.size() > 1 ? " that needs it" : "",
-                inWords);
+        // Others may be decided: those of other parts, or of subjects whose rows are not locked.
+        log.warn("Store unavailable; applying on-failure to each request that it does not decide: {}", inWords);
         if (e.getCause() != null) {
             log.debug("The store failed", e.getCause());
         }

@@ -16,6 +16,7 @@ import dev.ratelimit.support.Micros;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -26,28 +27,33 @@ final class StoreOrFailurePolicy {
     private final boolean immediate;
     private final StoreCalls calls;
     private final LocalDecisions local;
+    private final FailurePolicy usual;
 
-    StoreOrFailurePolicy(LimitStore store, StoreCalls calls, LocalDecisions local) {
+    /**
+     * @param usual the failure policy of requests that have none
+     */
+    StoreOrFailurePolicy(LimitStore store, StoreCalls calls, LocalDecisions local, FailurePolicy usual) {
         this.store = store;
         this.immediate = store.isImmediate();
         this.calls = calls;
         this.local = local;
+        this.usual = usual;
     }
 
     /**
-     * A request that was put to the store.
+     * The decision on a request that was put to the store.
      *
      * @param answer {@code null} if the failure policy decided
      * @param eras if this instance decided, the debts that hold its charge; else {@code null}
      */
-    record Asked(
+    record Decided(
             Decision decision,
             @Nullable Answer answer,
             @Nullable Map<StateKey, Long> eras) {}
 
-    Asked ask(LimitRequest request, Kind kind, List<Demand> demands, long start) {
+    Decided ask(LimitRequest request, Kind kind, List<Demand> demands, long start) {
         if (demands.isEmpty()) {
-            return new Asked(Decisions.NOTHING_ASKED, null, null);
+            return new Decided(Decisions.NOTHING_ASKED, null, null);
         }
         Operation operation = new Operation(kind, demands);
         if (immediate) {
@@ -67,27 +73,31 @@ final class StoreOrFailurePolicy {
         return Micros.of((clock == null ? InstantSource.system() : clock).instant());
     }
 
-    private static boolean isDecidedHereOtherwise(LimitRequest request, Kind kind) {
-        return request.onFailure() == FailurePolicy.LOCAL && kind != Kind.RESET;
+    private FailurePolicy policy(LimitRequest request) {
+        return Objects.requireNonNullElse(request.onFailure(), usual);
     }
 
-    private static Asked answered(LimitRequest request, List<Demand> demands, Answer answer) {
-        return new Asked(Decisions.of(request, demands, answer), answer, null);
+    private boolean isDecidedHereOtherwise(LimitRequest request, Kind kind) {
+        return policy(request) == FailurePolicy.LOCAL && kind != Kind.RESET;
     }
 
-    private Asked unanswered(LimitRequest request, Pending pending, UndecidedException e) {
+    private static Decided answered(LimitRequest request, List<Demand> demands, Answer answer) {
+        return new Decided(Decisions.of(request, demands, answer), answer, null);
+    }
+
+    private Decided unanswered(LimitRequest request, Pending pending, UndecidedException e) {
         if (!pending.isDecidedHereOtherwise()) {
-            return new Asked(Decisions.undecided(request, e, now()), null, null);
+            return new Decided(Decisions.undecided(request, policy(request), e, now()), null, null);
         }
         LocalDecisions.Granted granted = local.decide(pending);
         List<Demand> demands = pending.operation.demands();
         return granted.eras() == null
                 ? answered(request, demands, granted.answer())
-                : new Asked(
+                : new Decided(
                         Decisions.of(request, demands, granted.answer(), e.reason()), granted.answer(), granted.eras());
     }
 
-    CompletableFuture<Asked> askAsync(LimitRequest request, Kind kind, List<Demand> demands, long start) {
+    CompletableFuture<Decided> askAsync(LimitRequest request, Kind kind, List<Demand> demands, long start) {
         if (immediate || demands.isEmpty()) {
             return CompletableFuture.completedFuture(ask(request, kind, demands, start));
         }
@@ -103,7 +113,7 @@ final class StoreOrFailurePolicy {
     /**
      * Settles charges of this process or of the store.
      *
-     * @param eras where they were charged: see {@link Asked}
+     * @param eras where they were charged: see {@link Decided}
      * @return whether it was done
      */
     boolean settle(List<Demand> settlements, @Nullable Map<StateKey, Long> eras) {

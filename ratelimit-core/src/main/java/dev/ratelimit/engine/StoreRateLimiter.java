@@ -3,6 +3,7 @@ package dev.ratelimit.engine;
 import dev.ratelimit.Charged;
 import dev.ratelimit.Decision;
 import dev.ratelimit.DecisionListener;
+import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Limits;
@@ -10,7 +11,7 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.RequestRecord;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.Subject;
-import dev.ratelimit.engine.StoreOrFailurePolicy.Asked;
+import dev.ratelimit.engine.StoreOrFailurePolicy.Decided;
 import dev.ratelimit.engine.lease.Leases;
 import dev.ratelimit.engine.local.LocalDecisions;
 import dev.ratelimit.engine.queue.Pending;
@@ -68,7 +69,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         this.listeners = new Listeners<>(settings.listeners);
         this.local = new LocalDecisions(settings.instances, store.clock());
         this.calls = new StoreCalls(store, settings.grouping, local, new Listeners<>(settings.storeListeners));
-        this.asking = new StoreOrFailurePolicy(store, calls, local);
+        this.asking = new StoreOrFailurePolicy(store, calls, local, settings.onFailure);
         this.trials = new Trials(calls::submitLater, listeners);
         boolean repeatsDenials = settings.rememberedDenials > 0;
         this.memory = new LocalMemory(
@@ -98,6 +99,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         private List<DecisionListener> listeners = List.of();
         private List<StoreListener> storeListeners = List.of();
         private int rememberedDenials = DEFAULT_REMEMBERED_DENIALS;
+        private FailurePolicy onFailure = FailurePolicy.LOCAL;
         private int instances = 1;
         private LongSupplier nanoTime;
 
@@ -129,6 +131,12 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         /** How many denials are remembered, to be given again without asking the store; zero for none. */
         public Builder rememberedDenials(int most) {
             this.rememberedDenials = most;
+            return this;
+        }
+
+        /** The failure policy of requests that have none. */
+        public Builder onFailure(FailurePolicy policy) {
+            this.onFailure = policy;
             return this;
         }
 
@@ -214,9 +222,9 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         List<Limit> limits = resolution.limits(inForce);
         List<Demand> demands = resolution.demands(inForce, limits);
         memory.denials.reserving(demands);
-        Asked asked = asking.ask(inForce, Kind.DECIDE, demands, start);
-        recorded(inForce, asked.decision(), start);
-        return charges.reservation(inForce, limits, demands, asked);
+        Decided decided = asking.ask(inForce, Kind.DECIDE, demands, start);
+        recorded(inForce, decided.decision(), start);
+        return charges.reservation(inForce, limits, demands, decided);
     }
 
     @Override
@@ -232,6 +240,24 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         }
         recorded(inForce, charged.decision(), start);
         return charged;
+    }
+
+    @Override
+    public CompletionStage<Charged> chargeAsync(LimitRequest request) {
+        if (immediate) {
+            return CompletableFuture.completedStage(charge(request));
+        }
+        LimitRequest inForce = resolution.inForce(request);
+        long start = System.nanoTime();
+        List<Limit> limits = resolution.limits(inForce);
+        List<Demand> demands = resolution.demands(inForce, limits);
+        memory.denials.charging(demands);
+        return charges.chargeAsync(inForce, limits, demands, start)
+                .thenApply(charged -> {
+                    recorded(inForce, charged.decision(), start);
+                    return charged;
+                })
+                .minimalCompletionStage();
     }
 
     @Override
@@ -284,7 +310,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         LimitRequest inForce = resolution.inForce(request);
         List<Demand> demands = resolution.demands(inForce);
         return asking.askAsync(inForce, Kind.PEEK, demands, System.nanoTime())
-                .thenApply(Asked::decision)
+                .thenApply(Decided::decision)
                 .minimalCompletionStage();
     }
 
@@ -296,9 +322,9 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         List<Demand> demands = resolution.demands(inForce, limits);
         memory.denials.reserving(demands);
         return asking.askAsync(inForce, Kind.DECIDE, demands, start)
-                .thenApply(asked -> {
-                    recorded(inForce, asked.decision(), start);
-                    return charges.reservation(inForce, limits, demands, asked);
+                .thenApply(decided -> {
+                    recorded(inForce, decided.decision(), start);
+                    return charges.reservation(inForce, limits, demands, decided);
                 })
                 .minimalCompletionStage();
     }

@@ -78,10 +78,12 @@ final class StoreReservation implements Reservation {
         demands.forEach(demand -> LimitResolution.requireGrantable(demand.limit(), cost));
         settleOnce();
         boolean done = charges.settle(settlements(cost, withInterval), eras);
-        if (done) {
-            trials.settle(cost);
-        } else {
+        if (!done) {
             settled.set(false); // the charge stays, which is the safe side, unless the caller tries again
+        } else if (withInterval) {
+            trials.giveBack();
+        } else {
+            trials.settle(cost);
         }
         return done;
     }

@@ -4,6 +4,7 @@ import dev.ratelimit.DecisionListener;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitDecision;
 import dev.ratelimit.LimitRequest;
+import dev.ratelimit.algorithm.Charge;
 import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.engine.queue.WorkQueue;
 import dev.ratelimit.store.Answer;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,27 +43,36 @@ final class Trials {
     /** The present and future charges of trials, settled like the request itself. */
     final class Charges {
 
-        private record Charge(Demand demand, CompletableFuture<Answer> answer) {}
+        private record TrialCharge(Demand demand, CompletableFuture<Answer> answer) {}
 
-        private final List<Charge> charges;
+        private final List<TrialCharge> charges;
 
-        private Charges(List<Charge> charges) {
+        private Charges(List<TrialCharge> charges) {
             this.charges = charges;
         }
 
         void settle(long cost) {
-            for (Charge charge : charges) {
-                var unused = charge.answer.thenAccept(answer -> settle(charge.demand, answer.first(), cost));
+            settle(cost, Verdict::charge);
+        }
+
+        /** As if the request had never come: see {@link dev.ratelimit.Charged#giveBack()}. */
+        void giveBack() {
+            settle(0, verdict -> verdict.charge().withInterval());
+        }
+
+        private void settle(long cost, Function<Verdict, Charge> charged) {
+            for (TrialCharge one : charges) {
+                var unused = one.answer.thenAccept(answer -> settle(one.demand, answer.first(), cost, charged));
             }
         }
 
-        private void settle(Demand demand, Verdict verdict, long cost) {
+        private void settle(Demand demand, Verdict verdict, long cost, Function<Verdict, Charge> charged) {
             long settled = Math.min(cost, demand.limit().capacity());
             if (verdict.allowed() && demand.cost() != settled) {
                 submit(
                         new Operation(
                                 Kind.SETTLE,
-                                List.of(new Demand(demand.subject(), demand.limit(), settled, verdict.charge()))),
+                                List.of(new Demand(demand.subject(), demand.limit(), settled, charged.apply(verdict)))),
                         answer -> {});
             }
         }
@@ -76,7 +87,7 @@ final class Trials {
         if (request.trials().isEmpty() && !hasTrial(asked)) {
             return none;
         }
-        List<Charges.Charge> charges = new ArrayList<>();
+        List<Charges.TrialCharge> charges = new ArrayList<>();
         for (LimitRequest.Item item : request.trials()) {
             Limit limit = item.limit();
             if (limit != null) {
@@ -110,14 +121,14 @@ final class Trials {
         return false;
     }
 
-    private Charges.Charge decide(Demand demand, @Nullable String rule) {
+    private Charges.TrialCharge decide(Demand demand, @Nullable String rule) {
         CompletableFuture<Answer> answered = new CompletableFuture<>();
         submit(new Operation(Kind.DECIDE, List.of(demand)), answer -> {
             LimitDecision decision = Decisions.of(demand, rule, answer.first(), answer.now());
             listeners.tell(listener -> listener.trialDecided(decision));
             answered.complete(answer);
         });
-        return new Charges.Charge(demand, answered);
+        return new Charges.TrialCharge(demand, answered);
     }
 
     /** Resets the trials of the limits for the same subjects. */

@@ -28,6 +28,6 @@ final class Blocks {
 
     private @Nullable Instant blockedUntil(String user) {
         Account account = accounts.find(user);
-        return account != null && account.isBlocked(clock.instant()) ? account.blockedUntil() : null;
+        return account == null ? null : account.blockedUntil(clock.instant());
     }
 }

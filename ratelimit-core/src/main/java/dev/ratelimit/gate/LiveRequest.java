@@ -5,7 +5,10 @@ import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.SubjectKey;
 import org.jspecify.annotations.Nullable;
 
-/** The facts that only a real request knows. Each web stack implements it. */
+/**
+ * The facts that only a real request knows, as they are when the gate asks: after authentication, beans and expressions must find
+ * the user in it. Each web stack implements it.
+ */
 public interface LiveRequest {
 
     @Nullable

@@ -9,6 +9,7 @@ import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.SubjectKey;
 import dev.ratelimit.support.IpAddress;
 import java.util.Objects;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The sender of a request as far as it is known during a visit, and the subjects that it counts as. */
@@ -18,6 +19,7 @@ final class Sender {
     private Arrival arrival;
     private Identity identity = Identity.NOBODY;
     private @Nullable ApiKey apiKey;
+    private boolean apiKeyLookedUp;
     private @Nullable Caller caller;
     private @Nullable Subject addressSubject;
 
@@ -34,10 +36,22 @@ final class Sender {
         identity = who;
     }
 
-    void presented(@Nullable ApiKey valid) {
-        apiKey = valid;
+    Identity identity() {
+        return identity;
     }
 
+    /** Looks up the API key that the request presents, once; {@code null} if there is none, or it is not valid. */
+    @Nullable
+    ApiKey lookUpApiKey() {
+        Supplier<@Nullable ApiKey> presented = arrival.apiKey();
+        if (presented != null && !apiKeyLookedUp) {
+            apiKeyLookedUp = true;
+            apiKey = presented.get();
+        }
+        return apiKey;
+    }
+
+    /** The valid API key, once it was looked up. */
     @Nullable
     ApiKey apiKey() {
         return apiKey;
@@ -75,8 +89,9 @@ final class Sender {
         return caller;
     }
 
-    /** The caller if it is that user. */
+    /** The caller if it is that user. The API key of an exempt request was not needed until now. */
     Caller caller(Policy inForce, Identity who) {
+        lookUpApiKey();
         return inForce.tiers().caller(who.user(), who.authorities(), apiKey, gate.accounts);
     }
 
@@ -98,7 +113,7 @@ final class Sender {
 
     private @Nullable Subject userSubject(Identity who) {
         String name = userName(who);
-        return name == null || name.isBlank() ? null : Subject.user(name.strip());
+        return name == null || name.isBlank() ? null : Subject.user(name);
     }
 
     /** The subject of the address; {@code null} only if it is not known and there is no live request. */
@@ -112,12 +127,14 @@ final class Sender {
 
     /** The subject if it is that user: the user, else the owner of the API key, else the address. */
     Subject subject(Identity who) {
+        lookUpApiKey();
         Subject user = userSubject(who);
         return user != null ? user : gate.subjects.ofAddress(arrival.address());
     }
 
     /** The subject of a key if it is that user. */
     Subject subject(String on, SubjectKey key, Identity who) {
+        lookUpApiKey();
         Subject found = gate.subjects.of(on, key, this, userSubject(who));
         return found != null ? found : subject(who);
     }

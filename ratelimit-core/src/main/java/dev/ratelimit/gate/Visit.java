@@ -25,7 +25,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -99,8 +98,7 @@ public final class Visit {
 
     /** If the address has used up its guesses, its key is not looked up. */
     private @Nullable Step readApiKey() {
-        Supplier<@Nullable ApiKey> presented = arrival.apiKey();
-        if (presented == null) {
+        if (!presentsApiKey()) {
             return null;
         }
         ApiKeyGuesses guesses = gate.guesses;
@@ -114,9 +112,7 @@ public final class Visit {
                 return no;
             }
         }
-        ApiKey valid = presented.get();
-        sender.presented(valid);
-        if (valid != null) {
+        if (sender.lookUpApiKey() != null) {
             return null;
         }
         unknownKey = true;
@@ -369,6 +365,11 @@ public final class Visit {
         return blockedUntil;
     }
 
+    /** The user that the gate was told, or {@link Identity#NOBODY}. */
+    public Identity identity() {
+        return sender.identity();
+    }
+
     /** The sender of the request, as far as it is known. */
     public Caller caller() {
         return sender.caller(policySoFar());
@@ -379,8 +380,14 @@ public final class Visit {
         return sender.caller(policySoFar(), who);
     }
 
+    /** Whether the request comes with an API key, valid or not. */
+    public boolean presentsApiKey() {
+        return arrival.apiKey() != null;
+    }
+
+    /** The API key of the request; {@code null} if it presents none, or one that is not valid. */
     public @Nullable ApiKey apiKey() {
-        return sender.apiKey();
+        return sender.lookUpApiKey();
     }
 
     /** Whether the request presented an API key that is not valid. */

@@ -48,6 +48,8 @@ public final class Monitor implements DecisionListener, AutoCloseable {
     private final boolean logsDenials;
     private final LongSupplier auditDropped;
     private final LongSupplier totalsDropped;
+    private final Supplier<@Nullable String> auditFailure;
+    private final Supplier<List<String>> retentionFailures;
     private final LongSupplier nanoTime;
     private final ActivePenalties penalties;
     private final Map<String, LimitTraffic> limits = new ConcurrentHashMap<>();
@@ -65,6 +67,8 @@ public final class Monitor implements DecisionListener, AutoCloseable {
         this.logsDenials = settings.logsDenials;
         this.auditDropped = settings.auditDropped;
         this.totalsDropped = settings.totalsDropped;
+        this.auditFailure = settings.auditFailure;
+        this.retentionFailures = settings.retentionFailures;
         this.nanoTime = settings.nanoTime;
         this.penalties = new ActivePenalties(settings.penalties, settings.penaltiesInterval.toNanos());
         this.loggedAt = nanoTime.getAsLong();
@@ -81,6 +85,8 @@ public final class Monitor implements DecisionListener, AutoCloseable {
         private Duration penaltiesInterval = Duration.ofSeconds(30);
         private LongSupplier auditDropped = () -> 0;
         private LongSupplier totalsDropped = () -> 0;
+        private Supplier<@Nullable String> auditFailure = () -> null;
+        private Supplier<List<String>> retentionFailures = List::of;
         private boolean logsDenials = true;
         private LongSupplier nanoTime = System::nanoTime;
 
@@ -107,6 +113,18 @@ public final class Monitor implements DecisionListener, AutoCloseable {
         /** The number of minutes whose totals are missing or incomplete, since the start. */
         public Builder totalsDropped(LongSupplier sinceStart) {
             this.totalsDropped = sinceStart;
+            return this;
+        }
+
+        /** Why the audit trail or totals cannot be written at the moment; {@code null} if they can. */
+        public Builder auditFailure(Supplier<@Nullable String> reason) {
+            this.auditFailure = reason;
+            return this;
+        }
+
+        /** Why old months or archives are still there. */
+        public Builder retentionFailures(Supplier<List<String>> ofLastRun) {
+            this.retentionFailures = ofLastRun;
             return this;
         }
 
@@ -248,6 +266,15 @@ public final class Monitor implements DecisionListener, AutoCloseable {
 
     MinuteCounts droppedTotals() {
         return droppedTotals;
+    }
+
+    @Nullable
+    String auditFailure() {
+        return auditFailure.get();
+    }
+
+    List<String> retentionFailures() {
+        return retentionFailures.get();
     }
 
     ActivePenalties penalties() {

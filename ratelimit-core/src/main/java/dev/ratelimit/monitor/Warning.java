@@ -20,6 +20,8 @@ public record Warning(
         QUEUE_FILLING,
         /** The audit trail loses entries or merges them for lack of room, or totals of minutes are lost. */
         AUDIT_DROPPING,
+        /** The audit trail or totals cannot be written. They wait in memory, which has room for a while. */
+        AUDIT_FAILING,
         /** A large part of the requests of a rule is denied, to many subjects: the limit may be too tight. */
         USERS_HURT,
         /** One limit denies very many subjects: an attack from many addresses, or a limit that is too tight. */
@@ -27,6 +29,8 @@ public record Warning(
         /** A limit denies many more requests than before. */
         VIOLATION_SURGE,
         /** Many more subjects are under a penalty than before. */
-        PENALTIES_RISING
+        PENALTIES_RISING,
+        /** Old months of the audit trail or of totals, or old archives, cannot be dropped. They fill the disk. */
+        RETENTION_FAILING
     }
 }

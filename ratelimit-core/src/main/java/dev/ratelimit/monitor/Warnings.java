@@ -41,10 +41,6 @@ public final class Warnings {
         this.thresholds = thresholds;
     }
 
-    public Thresholds thresholds() {
-        return thresholds;
-    }
-
     /** The conditions that hold now, the most urgent first. Reads memory only. */
     public List<Warning> current() {
         List<Warning> found = new ArrayList<>();
@@ -62,6 +58,7 @@ public final class Warnings {
             addSurge(found, limit, traffic, now);
         });
         addPenalties(found, now);
+        addRetention(found);
         found.sort(Comparator.comparing(Warning::kind).thenComparing(Warning::sentence));
         return found;
     }
@@ -109,6 +106,16 @@ public final class Warnings {
                     "The totals of " + Durations.count(minutes, "minute") + " were lost in the last " + RECENT
                             + " minutes."));
         }
+        String failure = monitor.auditFailure();
+        if (failure != null) {
+            found.add(general(
+                    Kind.AUDIT_FAILING,
+                    "The audit trail or totals cannot be written, and wait in memory: " + LogText.of(failure)));
+        }
+    }
+
+    private void addRetention(List<Warning> found) {
+        monitor.retentionFailures().forEach(failure -> found.add(general(Kind.RETENTION_FAILING, LogText.of(failure))));
     }
 
     private void addUsersHurt(List<Warning> found, String limit, LimitTraffic traffic, long now) {

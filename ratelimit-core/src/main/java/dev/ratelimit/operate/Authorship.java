@@ -1,6 +1,6 @@
 package dev.ratelimit.operate;
 
-import dev.ratelimit.admin.version.Revision;
+import dev.ratelimit.admin.version.Version;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +16,7 @@ public record Authorship(
         @Nullable Instant until,
         @Nullable String reason) {
 
-    static Authorship of(Revision<?> version) {
+    static Authorship of(Version<?> version) {
         return new Authorship(version.by(), version.at(), version.expiresAt(), version.reason());
     }
 }

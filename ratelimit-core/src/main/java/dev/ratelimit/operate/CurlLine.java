@@ -63,6 +63,12 @@ final class CurlLine {
     /** The library's own keys, whose middle part is an id that may be shown. */
     private static final Pattern API_KEY = Pattern.compile("rl_([0-9a-f]{1,64})_\\S+");
 
+    /** As in {@code https://alice:secret@example.com/}. */
+    private static final Pattern USER_IN_URL = Pattern.compile("^(?:\\w+://)?([^/?#@]+)@");
+
+    private static final Pattern FOR_WINDOWS = Pattern.compile("\\^[\"\\r\\n]");
+    private static final Pattern CARET = Pattern.compile("\\^(\\r?\\n|.)", Pattern.DOTALL);
+
     private final List<String> notes = new ArrayList<>();
     private @Nullable String method;
     private @Nullable String url;
@@ -83,7 +89,7 @@ final class CurlLine {
             throw new IllegalArgumentException("the command line has " + line.length() + " characters; paste at most "
                     + MOST_CHARACTERS + ", without the body");
         }
-        Deque<String> words = new ArrayDeque<>(ShellWords.of(line));
+        Deque<String> words = new ArrayDeque<>(ShellWords.of(withoutCarets(line)));
         if (words.isEmpty() || !words.poll().equals("curl")) {
             throw new IllegalArgumentException(
                     "the command line does not begin with curl; paste one such as: curl -u alice https://example.com/api");
@@ -93,6 +99,15 @@ final class CurlLine {
             parsed.read(words.poll(), words);
         }
         return parsed;
+    }
+
+    /** The command prompt of Windows escapes with a caret, and browsers copy lines for it: {@code curl ^"https://…^" ^}. */
+    private static String withoutCarets(String line) {
+        return FOR_WINDOWS.matcher(line).find()
+                ? CARET.matcher(line)
+                        .replaceAll(
+                                caret -> Matcher.quoteReplacement(caret.group(1).strip()))
+                : line;
     }
 
     private void read(String word, Deque<String> rest) {
@@ -162,6 +177,10 @@ final class CurlLine {
     private void readUrl(String word) {
         if (url == null) {
             url = word;
+            Matcher named = USER_IN_URL.matcher(word);
+            if (user == null && named.find()) {
+                user = beforeColon(named.group(1));
+            }
         } else {
             notes.add("more than one URL is given: only the first is explained");
         }

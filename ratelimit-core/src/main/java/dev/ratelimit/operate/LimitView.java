@@ -36,6 +36,10 @@ public record LimitView(
      */
     public record Trial(String sentence, @Nullable Usage lastHour) {}
 
-    /** The requests on a limit. */
+    /**
+     * The requests on a limit.
+     *
+     * @param denied because it was used up, or by a penalty on it
+     */
     public record Usage(long requests, long denied, double deniedPercent) {}
 }

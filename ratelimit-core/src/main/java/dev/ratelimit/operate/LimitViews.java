@@ -3,7 +3,7 @@ package dev.ratelimit.operate;
 import dev.ratelimit.Limit;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.InForce;
-import dev.ratelimit.admin.version.Revision;
+import dev.ratelimit.admin.version.Version;
 import dev.ratelimit.audit.report.Reports;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.Rule;
@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Describes limits and rules, their sources and their versions. */
@@ -33,13 +34,16 @@ final class LimitViews {
     /**
      * @param rates the requests of the last hour, those of limits on trial included
      */
-    List<LimitView> limits(List<Reports.ViolationRate> rates) {
+    List<LimitView> limits(Predicate<String> named, List<Reports.ViolationRate> rates) {
         Map<String, InForce<Map<String, String>>> all = new LinkedHashMap<>();
         admin.limits().list().forEach(limit -> all.put(limit.name(), limit));
         Map<String, LimitView.Usage> usage = new HashMap<>();
-        rates.forEach(
-                rate -> usage.put(rate.limit(), new LimitView.Usage(rate.total(), rate.violations(), rate.percent())));
-        return all.values().stream().map(limit -> limit(limit, all, usage)).toList();
+        rates.forEach(rate ->
+                usage.put(rate.limit(), new LimitView.Usage(rate.total(), rate.denied(), rate.deniedPercent())));
+        return all.values().stream()
+                .filter(limit -> named.test(limit.name()))
+                .map(limit -> limit(limit, all, usage))
+                .toList();
     }
 
     private LimitView limit(
@@ -56,7 +60,7 @@ final class LimitViews {
                 live.algorithm().sentence(),
                 List.copyOf(properties.values()),
                 trial == null ? null : new LimitView.Trial(trial.algorithm().sentence(), usage.get(trial.name())),
-                Source.of(limit.revision()),
+                Source.of(limit.version()),
                 usage.get(limit.name()));
     }
 
@@ -71,12 +75,12 @@ final class LimitViews {
         if (definition == null || !seen.add(limit.name())) {
             return;
         }
-        Revision<Map<String, String>> revision = limit.revision();
-        Map<String, String> stored = revision == null || revision.content() == null ? Map.of() : revision.content();
+        Version<Map<String, String>> version = limit.version();
+        Map<String, String> stored = version == null || version.content() == null ? Map.of() : version.content();
         definition.forEach((name, value) -> {
             boolean ownOnly = name.equals(LimitBook.ENABLED) || name.equals(BASE);
             if (inheritedFrom == null || !ownOnly) {
-                Source source = stored.containsKey(name) ? Source.of(revision) : Source.CONFIGURATION;
+                Source source = stored.containsKey(name) ? Source.of(version) : Source.CONFIGURATION;
                 properties.putIfAbsent(
                         name,
                         new LimitView.Property(
@@ -92,26 +96,26 @@ final class LimitViews {
     List<VersionView> limitHistory(String name) {
         InForce<Map<String, String>> inForce = admin.limits().find(name);
         return versions(
-                admin.limits().history(name), inForce == null ? null : inForce.revision(), definition -> definition);
+                admin.limits().history(name), inForce == null ? null : inForce.version(), definition -> definition);
     }
 
     List<VersionView> ruleHistory(String name) {
         InForce<Rule> inForce = admin.rules().find(name);
-        return versions(admin.rules().history(name), inForce == null ? null : inForce.revision(), Rule::properties);
+        return versions(admin.rules().history(name), inForce == null ? null : inForce.version(), Rule::properties);
     }
 
     private static <T> List<VersionView> versions(
-            List<Revision<T>> history, @Nullable Revision<T> inForce, Function<T, Map<String, String>> properties) {
+            List<Version<T>> history, @Nullable Version<T> inForce, Function<T, Map<String, String>> properties) {
         return history.stream()
-                .map(version -> version(version, inForce != null && inForce.version() == version.version(), properties))
+                .map(version -> version(version, inForce != null && inForce.number() == version.number(), properties))
                 .toList();
     }
 
-    static <T> VersionView version(Revision<T> version, boolean inForce, Function<T, Map<String, String>> properties) {
+    static <T> VersionView version(Version<T> version, boolean inForce, Function<T, Map<String, String>> properties) {
         T content = version.content();
         return new VersionView(
                 version.name(),
-                version.version(),
+                version.number(),
                 Keyword.of(version.state()),
                 inForce,
                 content == null ? Map.of() : new LinkedHashMap<>(properties.apply(content)),
@@ -124,14 +128,14 @@ final class LimitViews {
         List<RuleView> rules = new ArrayList<>();
         for (InForce<Rule> rule : admin.rules().list()) {
             Rule content = rule.content();
-            Revision<Rule> revision = rule.revision();
-            Rule shown = content != null ? content : revision == null ? null : revision.content();
+            Version<Rule> version = rule.version();
+            Rule shown = content != null ? content : version == null ? null : version.content();
             rules.add(new RuleView(
                     content == null ? null : rules.size() + 1,
                     rule.name(),
                     content != null,
                     shown == null ? Map.of() : shown.properties(),
-                    Source.of(revision)));
+                    Source.of(version)));
         }
         return rules;
     }

@@ -18,19 +18,25 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Everything that an operator can see and do, for adapters such as the endpoint and the dashboard. Reads never charge a limit,
- * and return at most {@value #MOST} rows. To change something, use {@link #steer}. Safe for use by many threads.
+ * Everything that an operator can see and do, for adapters such as the endpoint and the dashboard. Reads never charge a limit.
+ * They return at most {@value #MOST} rows, except of limits and rules. To change something, use {@link #steer}. Safe for use by
+ * many threads.
  *
  * <p>Invalid input is an {@link IllegalArgumentException} whose message names the value and the remedy. Where a part is
  * switched off or does not answer, {@link UnavailableException} says so. Where nothing can be changed, it is an
  * {@link IllegalStateException}. If a database fails, so does the call, with Spring's {@code DataAccessException}.
  */
 public final class Operations {
+
+    public static final String NO_REPORTS =
+            "there are no reports, because neither limits nor counts are kept in a database; set ratelimit.policy.store or"
+                    + " ratelimit.store.type to sqlite or postgresql";
 
     private static final Logger log = LoggerFactory.getLogger(Operations.class);
 
@@ -134,7 +140,12 @@ public final class Operations {
 
     /** All limits in force, by name. */
     public List<LimitView> limits() {
-        return limits.limits(recentRates());
+        return limits(name -> true);
+    }
+
+    /** The limits in force with these names. */
+    public List<LimitView> limits(Predicate<String> named) {
+        return limits.limits(named, recentRates());
     }
 
     /** Without a database there are no figures, but limits are in memory, and an operator needs them most then. */
@@ -155,10 +166,7 @@ public final class Operations {
 
     /** The limit of that name that is in force, or {@code null}. */
     public @Nullable LimitView limit(String name) {
-        return limits().stream()
-                .filter(limit -> limit.name().equals(name))
-                .findFirst()
-                .orElse(null);
+        return limits(name::equals).stream().findFirst().orElse(null);
     }
 
     /** All stored versions of a limit, the newest first; {@code *} is the switch for everything. */
@@ -246,6 +254,12 @@ public final class Operations {
                 .toList();
     }
 
+    /** The number of penalties that are not over. */
+    public long penaltyCount() {
+        requireListed();
+        return admin.penalties().count();
+    }
+
     /** The changes that operators made, the newest first. */
     public List<ChangeView> changes(ChangeLog.Query query) {
         return admin.changes().list(query).stream().map(ChangeView::of).toList();
@@ -280,11 +294,11 @@ public final class Operations {
     }
 
     /** The violations of each limit, the most violated first. */
-    public List<Reports.Violations> violations(Duration last) {
+    public List<Reports.LimitViolations> violations(Duration last) {
         return reports().violations(since(last));
     }
 
-    /** The share of requests that each limit denied, the highest first. */
+    /** The share of requests that exceeded each limit, the highest first. */
     public List<Reports.ViolationRate> violationRates(Duration last) {
         return reports().violationRates(since(last));
     }
@@ -313,8 +327,8 @@ public final class Operations {
     /**
      * Requests of a subject in the audit trail, the newest first. Of a user or an address, also those that no limit decided.
      *
-     * @param subject its text, such as {@code user:alice}; an IPv6 address for this address only, {@code ip:2001:db8::/64} for
-     *     all addresses of a network
+     * @param subject its text, such as {@code user:alice}; an IPv6 address for this address only, {@code ip:2001:db8::/64} or
+     *     {@code ip:203.0.113.0/24} for all addresses of a network; subjects of several parts that begin with it are included
      */
     public List<AuditView> audit(String subject, Duration last, int most) {
         return audit(entriesOf(subject, AuditQuery.since(since(last), most)));
@@ -329,10 +343,9 @@ public final class Operations {
         }
         if (text.startsWith(ADDRESS)) {
             AddressRange range = AddressRange.around(text.substring(ADDRESS.length()));
-            String beginning = range == null ? null : range.beginning();
-            return beginning == null
+            return range == null
                     ? query.ofSubject(admin.subjects().counted(text).text())
-                    : query.ofAddress(beginning);
+                    : query.ofAddress(range.toString());
         }
         return query.ofSubject(Subject.ofText(text).text());
     }
@@ -378,9 +391,7 @@ public final class Operations {
     private Reports reports() {
         Reports reports = services.reports();
         if (reports == null) {
-            throw new UnavailableException(
-                    "there are no reports, because neither limits nor counts are kept in a database; set ratelimit.policy.store or"
-                            + " ratelimit.store.type to sqlite or postgresql");
+            throw new UnavailableException(NO_REPORTS);
         }
         return reports;
     }

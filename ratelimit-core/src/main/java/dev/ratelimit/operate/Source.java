@@ -1,6 +1,6 @@
 package dev.ratelimit.operate;
 
-import dev.ratelimit.admin.version.Revision;
+import dev.ratelimit.admin.version.Version;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,10 +19,8 @@ public record Source(
 
     static final Source CONFIGURATION = new Source("configuration", null, null, null);
 
-    static Source of(@Nullable Revision<?> version) {
-        return version == null
-                ? CONFIGURATION
-                : new Source("database", null, version.version(), Authorship.of(version));
+    static Source of(@Nullable Version<?> version) {
+        return version == null ? CONFIGURATION : new Source("database", null, version.number(), Authorship.of(version));
     }
 
     Source inheritedFrom(String base) {

@@ -3,7 +3,7 @@ package dev.ratelimit.operate;
 import dev.ratelimit.Subject;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
-import dev.ratelimit.admin.version.Revision;
+import dev.ratelimit.admin.version.Version;
 import dev.ratelimit.audit.retention.Retention;
 import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.AddressRange;
@@ -132,7 +132,7 @@ public final class Steering {
         return limit(on ? admin.enable(change) : admin.disable(change));
     }
 
-    private static VersionView limit(Revision<Map<String, String>> stored) {
+    private static VersionView limit(Version<Map<String, String>> stored) {
         return LimitViews.version(stored, true, definition -> definition);
     }
 
@@ -154,7 +154,7 @@ public final class Steering {
         return rule(admin.rules().rollback(name, version, until(until)));
     }
 
-    private static VersionView rule(Revision<Rule> stored) {
+    private static VersionView rule(Version<Rule> stored) {
         return LimitViews.version(stored, true, Rule::properties);
     }
 

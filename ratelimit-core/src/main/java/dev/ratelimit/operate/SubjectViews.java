@@ -39,8 +39,8 @@ final class SubjectViews {
     }
 
     private static SubjectView.@Nullable Block block(@Nullable Account account, Instant now) {
-        Instant until = account == null ? null : account.blockedUntil();
-        return account == null || until == null || !account.isBlocked(now)
+        Instant until = account == null ? null : account.blockedUntil(now);
+        return account == null || until == null
                 ? null
                 : new SubjectView.Block(Times.endOrNull(now, until), Times.left(now, until), account.blockReason());
     }

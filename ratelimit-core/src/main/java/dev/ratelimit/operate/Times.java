@@ -68,12 +68,12 @@ final class Times {
     static @Nullable Instant end(@Nullable String time, @Nullable String moment, Instant now) {
         if (time != null && moment != null) {
             throw new IllegalArgumentException(
-                    "both for ('" + time + "') and until ('" + moment + "') are given; write one");
+                    "both duration ('" + time + "') and until ('" + moment + "') are given; write one");
         }
         if (time != null) {
             Duration length = Durations.parse(time);
             if (length.isNegative() || length.isZero() || Penalties.isForever(length)) {
-                throw new IllegalArgumentException("for is '" + time
+                throw new IllegalArgumentException("duration is '" + time
                         + "'; write a time from 1s to 3660d, or leave it out for a change without an end");
             }
             return now.plus(length);

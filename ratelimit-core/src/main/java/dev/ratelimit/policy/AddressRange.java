@@ -4,13 +4,15 @@ import dev.ratelimit.setting.InvalidSettingException;
 import dev.ratelimit.support.IpAddress;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A range of addresses: {@code 10.0.0.0/8}, {@code 2001:db8::/32}, or a single address. */
 public final class AddressRange {
 
-    /** In the text of an IPv6 address, between two colons. */
-    private static final int BITS_OF_GROUP = 16;
+    private static final String HEX_DIGITS = "0123456789abcdef";
 
     private final IpAddress network;
     private final int prefix;
@@ -52,24 +54,47 @@ public final class AddressRange {
         return found == null ? null : new AddressRange(found.network.network(found.prefix), found.prefix);
     }
 
-    /** Whether it is one address. */
-    public boolean isSingle() {
-        return prefix == network.bits();
+    /**
+     * Patterns for the texts of addresses: those in the range match one of them, and no others do. They consist of plain
+     * characters, sets such as {@code [.]} or {@code [89]}, and a star in the end that stands for any rest, as in {@code GLOB}.
+     */
+    public List<String> patterns() {
+        boolean ipv4 = network.isIpv4();
+        int bitsOfPart = ipv4 ? 8 : 16;
+        String separator = ipv4 ? "[.]" : ":";
+        String[] parts = network.toString().split(separator);
+        int whole = Math.min(prefix / bitsOfPart, parts.length - 1);
+        String common =
+                Arrays.stream(parts, 0, whole).map(part -> part + separator).collect(Collectors.joining());
+        int first = Integer.parseInt(parts[whole], ipv4 ? 10 : 16);
+        int last = first | ((1 << (bitsOfPart - (prefix - bitsOfPart * whole))) - 1);
+        Stream<String> values =
+                ipv4 ? IntStream.rangeClosed(first, last).mapToObj(Integer::toString) : hexadecimal(first, last);
+        String rest = whole == parts.length - 1 ? "" : separator + "*";
+        return values.map(value -> common + value + rest).toList();
     }
 
-    /**
-     * The text that its addresses begin with, and no other: such as {@code 2001:db8:0:0:} for {@code 2001:db8::/64}; of a
-     * single address, all of it. {@code null} if there is none.
-     */
-    public @Nullable String beginning() {
-        if (isSingle()) {
-            return network.toString();
+    /** Patterns for the numbers of such a block, one for each number of digits: there are no leading zeros. */
+    private static Stream<String> hexadecimal(int first, int last) {
+        return IntStream.rangeClosed(1, 4)
+                .filter(digits -> first < 1 << (4 * digits) && last >= (digits == 1 ? 0 : 1 << (4 * (digits - 1))))
+                .mapToObj(digits -> {
+                    int lowest = Math.max(first, digits == 1 ? 0 : 1 << (4 * (digits - 1)));
+                    int highest = Math.min(last, (1 << (4 * digits)) - 1);
+                    return digitsBetween(Integer.toHexString(lowest), Integer.toHexString(highest));
+                });
+    }
+
+    /** From the first digit in which they differ, the lower number has zeros, and the higher one has the highest digits. */
+    private static String digitsBetween(String lowest, String highest) {
+        StringBuilder pattern = new StringBuilder();
+        for (int i = 0; i < lowest.length(); i++) {
+            int from = HEX_DIGITS.indexOf(lowest.charAt(i));
+            int to = HEX_DIGITS.indexOf(highest.charAt(i));
+            String digits = HEX_DIGITS.substring(from, to + 1);
+            pattern.append(from == to ? digits : "[" + digits + "]");
         }
-        if (network.isIpv4() || prefix == 0 || prefix % BITS_OF_GROUP != 0) {
-            return null;
-        }
-        String[] groups = network.toString().split(":");
-        return String.join(":", Arrays.asList(groups).subList(0, prefix / BITS_OF_GROUP)) + ":";
+        return pattern.toString();
     }
 
     private static @Nullable Integer prefix(@Nullable String written, IpAddress address) {

@@ -8,7 +8,6 @@ import dev.ratelimit.policy.RuleBook.MatchMode;
 import dev.ratelimit.setting.InvalidSettingException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -71,9 +70,22 @@ final class CompiledRule {
             if (!LITERAL.matcher(segment).matches()) {
                 break;
             }
-            prefix.add(caseSensitive ? segment : segment.toLowerCase(Locale.ROOT));
+            prefix.add(caseSensitive ? segment : withoutCase(segment));
         }
         return List.copyOf(prefix);
+    }
+
+    /**
+     * The same text for all segments that are equal to {@link PathPattern} if it ignores the case: it compares as
+     * {@link String#equalsIgnoreCase}, to which a dotless i is an i. {@link String#toLowerCase()} is stricter, so that such a path would
+     * bypass the rule.
+     */
+    static String withoutCase(String segment) {
+        char[] letters = segment.toCharArray();
+        for (int i = 0; i < letters.length; i++) {
+            letters[i] = Character.toLowerCase(Character.toUpperCase(letters[i]));
+        }
+        return new String(letters);
     }
 
     /** The first condition that the request does not meet, as far as it can be known; the cheap ones first. */

@@ -62,7 +62,20 @@ public record PathReadings(String sent, List<PathContainer> all) {
      * @throws IllegalArgumentException if no server would accept it
      */
     public static PathReadings of(String path) {
-        return of(PathContainer.parsePath(path), normalised(path));
+        if (!path.startsWith("/") || path.indexOf('?') >= 0) {
+            throw new IllegalArgumentException(
+                    "the path is '" + path + "'; begin it with / and leave out what follows a ?, as in /api/games");
+        }
+        return of(parse(path), normalised(path));
+    }
+
+    private static PathContainer parse(String path) {
+        try {
+            return PathContainer.parsePath(path);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "the path is '" + path + "'; write two hexadecimal digits after each %, as in /api/my%20games", e);
+        }
     }
 
     /** As a container does it: without parameters, decoded, and with dots and double slashes resolved. */

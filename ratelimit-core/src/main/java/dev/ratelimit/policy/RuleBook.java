@@ -10,11 +10,11 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.server.PathContainer;
 import org.springframework.http.server.PathContainer.PathSegment;
@@ -35,6 +35,9 @@ import org.springframework.web.util.pattern.PatternParseException;
  * end the walk, so are all rules behind it.
  */
 public final class RuleBook {
+
+    /** A question mark is any character in a pattern, so this would be a rule that matches nothing. */
+    private static final Pattern QUERY = Pattern.compile("\\?[^/{}]*=");
 
     private final List<CompiledRule> compiled;
     private final List<Rule> rules;
@@ -92,6 +95,10 @@ public final class RuleBook {
     public static PathPattern pattern(String path, PathPatternParser parser) {
         if (!path.startsWith("/")) {
             throw new InvalidSettingException("path", path, "begin it with /, as in /api/**");
+        }
+        if (QUERY.matcher(path).find()) {
+            throw new InvalidSettingException(
+                    "path", path, "leave out what follows the ?: it is matched with the path, which has no parameters");
         }
         try {
             return parser.parse(path);
@@ -184,7 +191,7 @@ public final class RuleBook {
         for (int i = 0; i < elements.size(); i++) {
             if (elements.get(i) instanceof PathSegment segment) {
                 String value = segment.valueToMatch();
-                Node child = node.children.get(caseSensitive ? value : value.toLowerCase(Locale.ROOT));
+                Node child = node.children.get(caseSensitive ? value : CompiledRule.withoutCase(value));
                 if (child == null) {
                     break;
                 }

@@ -52,7 +52,8 @@ public record SubjectKey(Kind kind, String argument) {
         }
     }
 
-    private static final String ADVICE = "write user, ip, user+ip, session, api-key, header:NAME, bean:NAME,"
+    /** The advice for a key that is none. */
+    public static final String ADVICE = "write user, ip, user+ip, session, api-key, header:NAME, bean:NAME,"
             + " or an expression that begins with # or @, such as #request.getParameter('tenant')";
 
     /** Reads a key; {@link InvalidRuleException} if it is none. */

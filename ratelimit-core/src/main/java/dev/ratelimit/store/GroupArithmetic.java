@@ -117,7 +117,7 @@ public final class GroupArithmetic {
             return left(demand, check);
         }
         Violations before = rows.violations(demand.key());
-        return blocked ? left(demand, check).counted(before.count()) : violated(demand, check, before);
+        return blocked ? left(demand, check).counted(check.violations(before)) : violated(demand, check, before);
     }
 
     private Verdict violated(Demand demand, Check check, Violations before) {
@@ -143,9 +143,16 @@ public final class GroupArithmetic {
     private List<Verdict> peek(List<Demand> demands) {
         List<Verdict> verdicts = new ArrayList<>(demands.size());
         for (Demand demand : demands) {
-            verdicts.add(check(demand).verdict());
+            verdicts.add(peek(demand));
         }
         return verdicts;
+    }
+
+    private Verdict peek(Demand demand) {
+        Check check = check(demand);
+        return check.allowed() || demand.limit().penalties().isEmpty()
+                ? check.verdict()
+                : check.verdict().counted(check.violations(rows.violations(demand.key())));
     }
 
     private List<Verdict> settle(List<Demand> demands) {

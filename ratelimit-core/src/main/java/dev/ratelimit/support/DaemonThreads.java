@@ -22,6 +22,8 @@ public final class DaemonThreads {
     private static Thread daemon(Runnable work, String name) {
         Thread thread = new Thread(work, name);
         thread.setDaemon(true);
+        // Not that of a web application that is just being started: if the start fails, Tomcat warns of a leak.
+        thread.setContextClassLoader(DaemonThreads.class.getClassLoader());
         return thread;
     }
 }

@@ -4,7 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The words of a shell command, with quotes and backslashes as in POSIX. Nothing is expanded: {@code $} and backticks are text.
+ * The words of a shell command, with quotes and backslashes as in POSIX, and {@code $'…'}. Nothing is expanded: {@code $} and backticks
+ * are text.
  */
 public final class ShellWords {
 
@@ -52,7 +53,11 @@ public final class ShellWords {
             return;
         }
         inWord = true;
-        if (letter == '\'') {
+        if (letter == '$' && at < line.length() && line.charAt(at) == '\'') {
+            // Browsers copy values that hold a quote like this.
+            at++;
+            appendUntil('\'', true);
+        } else if (letter == '\'') {
             appendUntil('\'', false);
         } else if (letter == '"') {
             appendUntil('"', true);
@@ -81,7 +86,10 @@ public final class ShellWords {
             if (letter == quote) {
                 return;
             }
-            if (backslashEscapes && letter == '\\' && at < line.length() && "\"\\$`\n".indexOf(line.charAt(at)) >= 0) {
+            if (backslashEscapes
+                    && letter == '\\'
+                    && at < line.length()
+                    && (line.charAt(at) == quote || "\\$`\n".indexOf(line.charAt(at)) >= 0)) {
                 letter = line.charAt(at++);
                 if (letter == '\n') {
                     continue;

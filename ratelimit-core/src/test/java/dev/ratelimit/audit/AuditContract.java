@@ -251,11 +251,13 @@ abstract class AuditContract {
         assertThatThrownBy(audit::flush).isInstanceOf(DataAccessException.class);
         audit.recorded(TestRequests.throttled("bob", "api"));
         assertThatThrownBy(audit::flush).isInstanceOf(DataAccessException.class);
+        assertThat(audit.failure()).contains("rate_limit_audit_logs");
         database.execute("ALTER TABLE %shidden_logs RENAME TO rate_limit_audit_logs");
 
         audit.flush();
         audit.flush();
 
+        assertThat(audit.failure()).isNull();
         assertThat(entries()).extracting(entry -> entry.who().user()).containsExactlyInAnyOrder("alice", "bob");
         assertThat(total("")).isEqualTo(2);
     }
@@ -279,6 +281,21 @@ abstract class AuditContract {
         assertThat(audit.droppedMinutes()).isEqualTo(10);
         assertThat(database.number("SELECT sum(requests) FROM %srate_limit_audit_logs"))
                 .isEqualTo(70);
+    }
+
+    @Test
+    void auditTrailIsWrittenThoughTotalsFail() {
+        audit.flush();
+        database.execute("ALTER TABLE %srate_limit_metrics RENAME TO hidden_metrics");
+        audit.recorded(TestRequests.throttled("alice", "api"));
+
+        assertThatThrownBy(audit::flush).isInstanceOf(DataAccessException.class);
+
+        assertThat(database.count("rate_limit_audit_logs")).isEqualTo(1);
+        assertThat(audit.failure()).contains("rate_limit_metrics");
+        database.execute("ALTER TABLE %shidden_metrics RENAME TO rate_limit_metrics");
+        audit.flush();
+        assertThat(audit.failure()).isNull();
     }
 
     @Test
@@ -524,12 +541,43 @@ abstract class AuditContract {
         assertThat(((Number) violations.get("violations")).longValue()).isEqualTo(3);
         assertThat(((Number) violations.get("users")).longValue()).isEqualTo(2);
         assertThat(((Number) violations.get("average_per_user")).doubleValue()).isEqualTo(1.5);
-        assertThat(reports.violations(since)).containsExactly(new Reports.Violations("api", 3, 2, 1.5));
+        assertThat(reports.violations(since)).containsExactly(new Reports.LimitViolations("api", 3, 2, 1.5));
 
         Map<String, Object> rates =
                 database.query("SELECT * FROM %srate_limit_violation_rates").get(0);
         assertThat(((Number) rates.get("violation_percent")).doubleValue()).isEqualTo(37.5);
-        assertThat(reports.violationRates(since)).containsExactly(new Reports.ViolationRate("api", 8, 3, 37.5));
+        assertThat(reports.violationRates(since)).containsExactly(new Reports.ViolationRate("api", 8, 3, 37.5, 3));
+    }
+
+    @Test
+    void requestsDuringAPenaltyAreDeniedAndNoViolations() {
+        audit.recorded(TestRequests.throttled("alice", "api"));
+        for (int i = 0; i < 2; i++) {
+            audit.recorded(TestRequests.of("alice", "192.0.2.1", "api", Outcome.BLOCKED, 429, null));
+        }
+        audit.flush();
+
+        Reports.ViolationRate rate =
+                audit.reports().violationRates(Instant.EPOCH).get(0);
+        assertThat(rate).isEqualTo(new Reports.ViolationRate("api", 3, 1, 33.33, 3));
+        assertThat(rate.deniedPercent()).isEqualTo(100);
+    }
+
+    @Test
+    void requestsWithoutADecisionDoNotCountForItsTime() {
+        audit.recorded(TestRequests.throttled("alice", "api"));
+        for (int i = 0; i < 20; i++) {
+            audit.recorded(TestRequests.undecided(Outcome.EXEMPT, true, "probe", "192.0.2.2"));
+        }
+        audit.flush();
+        Instant now = clock.instant();
+
+        List<Reports.Period> minutes =
+                audit.reports().timeline(null, Granularity.MINUTE, now.minus(Duration.ofHours(1)), now.plusSeconds(60));
+
+        assertThat(minutes).hasSize(1);
+        assertThat(minutes.get(0).totals().total()).isEqualTo(21);
+        assertThat(minutes.get(0).decisionTime().p50().toNanos()).isBetween(240_000L, 260_000L);
     }
 
     @Test
@@ -552,15 +600,15 @@ abstract class AuditContract {
                 .extracting(SubjectTotals::limit)
                 .containsExactlyInAnyOrderElementsOf(live);
         assertThat(reports.violations(since))
-                .extracting(Reports.Violations::limit)
+                .extracting(Reports.LimitViolations::limit)
                 .containsExactlyElementsOf(live);
         assertThat(reports.violationRates(since))
                 .extracting(Reports.ViolationRate::limit)
                 .containsExactlyElementsOf(live);
         assertThat(reports.trialRates(since))
                 .containsExactly(
-                        new Reports.ViolationRate("api:candidate", 2, 1, 50),
-                        new Reports.ViolationRate("api:shadow", 2, 1, 50));
+                        new Reports.ViolationRate("api:candidate", 2, 1, 50, 1),
+                        new Reports.ViolationRate("api:shadow", 2, 1, 50, 1));
         for (String view : List.of("status", "violations", "violation_rates")) {
             assertThat(database.query("SELECT resource FROM %srate_limit_" + view))
                     .as(view)
@@ -586,14 +634,45 @@ abstract class AuditContract {
     }
 
     @Test
-    void addressesOfANetworkAreFoundByTheirBeginning() {
-        audit.recorded(TestRequests.undecided(Outcome.BLOCKED, false, "in", "2001:db8:0:7:0:0:0:1"));
-        audit.recorded(TestRequests.undecided(Outcome.BLOCKED, false, "beside", "2001:db8:0:70:0:0:0:1"));
+    void addressesOfANetworkAreFound() {
+        for (String address : List.of(
+                "2001:db8:0:7:0:0:0:1",
+                "2001:db8:0:70:0:0:0:1",
+                "2001:db8:0:100:0:0:0:1",
+                "203.0.113.7",
+                "203.0.113.130",
+                "20.30.113.7",
+                "3.203.0.113")) {
+            audit.recorded(TestRequests.undecided(Outcome.BLOCKED, false, address, address));
+        }
+        audit.flush();
+
+        assertThat(from("2001:db8:0:7::/64")).containsExactly("2001:db8:0:7:0:0:0:1");
+        assertThat(from("2001:db8:0:70::1")).containsExactly("2001:db8:0:70:0:0:0:1");
+        assertThat(from("2001:db8::/56")).containsExactlyInAnyOrder("2001:db8:0:7:0:0:0:1", "2001:db8:0:70:0:0:0:1");
+        assertThat(from("2001:db8:0:40::/58")).containsExactly("2001:db8:0:70:0:0:0:1");
+        assertThat(from("203.0.113.0/24")).containsExactlyInAnyOrder("203.0.113.7", "203.0.113.130");
+        assertThat(from("203.0.113.128/25")).containsExactly("203.0.113.130");
+        assertThat(from("0.0.0.0/0")).hasSize(4);
+        assertThat(from("::/0")).hasSize(3);
+    }
+
+    private List<String> from(String address) {
+        return users(AuditQuery.since(Instant.EPOCH, 10).ofAddress(address));
+    }
+
+    @Test
+    void subjectsOfSeveralPartsAreFoundByTheFirst() {
+        Subject guesses = Subject.of("name", "ann").and("ip", "192.0.2.7");
+        audit.recorded(TestRequests.throttledLogin(guesses));
+        audit.recorded(TestRequests.throttledLogin(Subject.of("name", "anna")));
         audit.flush();
         AuditQuery all = AuditQuery.since(Instant.EPOCH, 10);
 
-        assertThat(users(all.ofAddress("2001:db8:0:7:"))).containsExactly("in");
-        assertThat(users(all.ofAddress("2001:db8:0:70:0:0:0:1"))).containsExactly("beside");
+        assertThat(audit.reports().entries(all.ofSubject("name:ann")))
+                .extracting(entry -> entry.cause().subject())
+                .containsExactly("name:ann+ip:192.0.2.7");
+        assertThat(audit.reports().entries(all.ofSubject(guesses.text()))).hasSize(1);
     }
 
     private List<String> users(AuditQuery query) {

@@ -27,14 +27,21 @@ final class TestRequests {
         return of(user, "192.0.2.1", limit, Outcome.THROTTLED, 429, null);
     }
 
+    /** A login that was denied: nobody knows yet who it is. */
+    static RequestRecord throttledLogin(Subject subject) {
+        return of(decision(subject, "login", Outcome.THROTTLED), null, "192.0.2.1", 429, "/login");
+    }
+
     static RequestRecord of(String user, String address, String limit, Outcome outcome, int status, String endpoint) {
-        boolean allowed = outcome == Outcome.ALLOWED;
-        LimitDecision one = decision(user, limit, outcome);
+        return of(decision(user, limit, outcome), user, address, status, endpoint);
+    }
+
+    private static RequestRecord of(LimitDecision one, String user, String address, int status, String endpoint) {
         Decision decision = Decision.of(0, List.of(one), Duration.ZERO, null);
         return new RequestRecord(
-                outcome,
-                allowed,
-                "rule-of-" + limit,
+                one.outcome(),
+                one.allowed(),
+                "rule-of-" + one.limit().name(),
                 3,
                 Duration.ofSeconds(decision.retryAfterSeconds()),
                 List.of(new RequestRecord.Asked(
@@ -45,9 +52,13 @@ final class TestRequests {
 
     /** One limit's part of an answer, or the answer of a limit on trial. */
     static LimitDecision decision(String user, String limit, Outcome outcome) {
+        return decision(Subject.user(user), limit, outcome);
+    }
+
+    private static LimitDecision decision(Subject subject, String limit, Outcome outcome) {
         boolean allowed = outcome == Outcome.ALLOWED;
         return new LimitDecision(
-                Subject.user(user),
+                subject,
                 Limit.named(limit)
                         .algorithm(new FixedWindow(10, Duration.ofMinutes(1)))
                         .build(),

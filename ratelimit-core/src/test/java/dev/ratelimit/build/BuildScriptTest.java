@@ -60,7 +60,7 @@ class BuildScriptTest {
                 .startsWith("apt-get update")
                 .containsOnlyOnce("apt-get update")
                 .contains("apt-get chromium", "apt-get chromium-driver", "apt-get sqlite3", "apt-get postgresql-client")
-                .endsWith("mvn -B -ntp verify -Pboot-4.0");
+                .endsWith("mvn -B -ntp -Dsurefire.rerunFailingTestsCount=1 verify -Pboot-4.0");
     }
 
     /** As on the runners of GitHub. */
@@ -70,12 +70,12 @@ class BuildScriptTest {
 
         assertThat(run("1001"))
                 .startsWith("sudo -n", "apt-get update", "sudo -n", "apt-get chromium")
-                .endsWith("mvn -B -ntp verify -Pboot-4.0");
+                .endsWith("mvn -B -ntp -Dsurefire.rerunFailingTestsCount=1 verify -Pboot-4.0");
     }
 
     @Test
     void withoutTheRightToInstallTheBuildRuns() throws Exception {
-        assertThat(run("1001")).containsExactly("mvn -B -ntp verify -Pboot-4.0");
+        assertThat(run("1001")).containsExactly("mvn -B -ntp -Dsurefire.rerunFailingTestsCount=1 verify -Pboot-4.0");
         assertThat(folder.resolve("output.txt"))
                 .content()
                 .contains("The package sqlite3 is missing and could not be installed: some tests are skipped");

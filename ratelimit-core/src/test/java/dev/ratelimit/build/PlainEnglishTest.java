@@ -150,11 +150,12 @@ class PlainEnglishTest {
     private static List<String> bannedPhrases(String text) {
         String prose = Sentences.withoutMargin(text);
         List<String> findings = new ArrayList<>();
-        PLAIN_WORDS.forEach(
-                (phrase, plain) -> Pattern.compile(".{0,40}\\b" + phrase + "\\b.{0,20}", Pattern.CASE_INSENSITIVE)
-                        .matcher(prose)
-                        .results()
-                        .forEach(found -> findings.add("write " + plain + ": " + found.group())));
+        PLAIN_WORDS.forEach((phrase, plain) -> Pattern.compile("\\b" + phrase + "\\b", Pattern.CASE_INSENSITIVE)
+                .matcher(prose)
+                .results()
+                .forEach(found -> findings.add("write " + plain + ": "
+                        + prose.substring(
+                                Math.max(0, found.start() - 40), Math.min(prose.length(), found.end() + 20)))));
         return findings;
     }
 

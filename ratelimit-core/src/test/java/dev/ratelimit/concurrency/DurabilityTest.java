@@ -18,8 +18,13 @@ import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.Operation;
+import dev.ratelimit.store.Operation.Demand;
+import dev.ratelimit.store.Operation.Kind;
+import dev.ratelimit.store.StateKey;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
 import dev.ratelimit.store.postgresql.swap.PostgresSwapStore;
+import dev.ratelimit.store.shard.ShardedLimitStore;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.store.sqlite.SqliteLimitStore;
 import dev.ratelimit.testing.SettableClock;
@@ -59,7 +64,7 @@ class DurabilityTest {
         Schema.migrate(file);
 
         long acknowledged =
-                killInTheMiddle(folder.resolve("output"), "sqlite", file.path().toString());
+                killInTheMiddle(folder.resolve("output"), "sqlite", file.path().toString(), "until-killed");
 
         assertNothingLost(counted(file.dataSource(), "main"), acknowledged);
         try (LimitStore reopened = new SqliteLimitStore(file)) {
@@ -75,7 +80,7 @@ class DurabilityTest {
         String schema = postgres.freshSchema();
         Schema.migrate(postgres.dataSource(), schema);
 
-        long acknowledged = killInTheMiddle(folder.resolve("output"), kind, postgres.jdbcUrl(), schema);
+        long acknowledged = killInTheMiddle(folder.resolve("output"), kind, postgres.jdbcUrl(), schema, "until-killed");
 
         // A group that had reached the server is still decided there after its client has gone.
         awaitNoOtherStatement(postgres.dataSource(), schema);
@@ -85,11 +90,37 @@ class DurabilityTest {
         }
     }
 
+    /** No transaction spans both shards: the process may leave a charge on one of them for each of its threads. */
+    @Test
+    void everyAcknowledgedDecisionOverTwoShardsIsOnBothAfterTheProcessWasKilled(@TempDir Path folder) throws Exception {
+        TestPostgres postgres = TestPostgres.durable();
+        String one = postgres.freshSchema();
+        String two = postgres.freshSchema();
+        Schema.migrate(postgres.dataSource(), one);
+        Schema.migrate(postgres.dataSource(), two);
+        try (ShardedLimitStore shards = LimiterProcess.shards(postgres.dataSource(), one, two)) {
+            StateKey user = StateKey.of(LimiterProcess.SUBJECT, LimiterProcess.ENDLESS.name());
+            StateKey address = StateKey.of(LimiterProcess.ADDRESS, LimiterProcess.ENDLESS.name());
+            assertThat(shards.part(user)).isNotEqualTo(shards.part(address));
+
+            long acknowledged = killInTheMiddle(
+                    folder.resolve("output"), "shards", postgres.jdbcUrl(), one + "," + two, "both-until-killed");
+
+            awaitNoOtherStatement(postgres.dataSource(), one);
+            awaitNoOtherStatement(postgres.dataSource(), two);
+            assertNothingLost(charged(shards, LimiterProcess.SUBJECT), acknowledged);
+            assertNothingLost(charged(shards, LimiterProcess.ADDRESS), acknowledged);
+        }
+    }
+
+    private static long charged(LimitStore store, Subject subject) {
+        Operation peek = new Operation(Kind.PEEK, List.of(new Demand(subject, LimiterProcess.ENDLESS, 1)));
+        return LimiterProcess.ENDLESS.capacity() - store.decide(peek).first().remaining();
+    }
+
     /** How many decisions the process had acknowledged when it was killed. */
-    private static long killInTheMiddle(Path output, String... where) throws Exception {
-        List<String> arguments = new ArrayList<>(List.of(where));
-        arguments.add("until-killed");
-        Process process = LimiterChild.startInto(output, arguments.toArray(String[]::new));
+    private static long killInTheMiddle(Path output, String... arguments) throws Exception {
+        Process process = LimiterChild.startInto(output, arguments);
         try {
             await().atMost(Duration.ofSeconds(60))
                     .pollInterval(Duration.ofMillis(5))

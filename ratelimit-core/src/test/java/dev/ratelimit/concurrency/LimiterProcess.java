@@ -17,6 +17,8 @@ import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
 import dev.ratelimit.store.postgresql.swap.PostgresSwapStore;
+import dev.ratelimit.store.shard.Shard;
+import dev.ratelimit.store.shard.ShardedLimitStore;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.store.sqlite.SqliteLimitStore;
 import java.io.BufferedReader;
@@ -33,13 +35,14 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import javax.sql.DataSource;
 
 /**
  * The main class of a process with a rate limiter of its own, which a {@link LimiterChild} starts and talks to by lines
  * on the standard streams. Its lines begin with {@value #MARK}; whatever else is printed is not for the test.
  *
  * <p>Arguments: {@code sqlite}, the path of the file; or {@code postgresql} or
- * {@code postgresql-swap}, the address, the schema; then what to do.
+ * {@code postgresql-swap}, the address, the schema; or {@code shards}, the address, the schemas, separated by commas; then what to do.
  */
 public final class LimiterProcess {
 
@@ -72,6 +75,9 @@ public final class LimiterProcess {
 
     static final Subject SUBJECT = Subject.user("everybody");
 
+    /** Another subject: of two shards with the names of {@link #shards}, it is on the one without {@link #SUBJECT}. */
+    static final Subject ADDRESS = Subject.ip("203.0.113.7");
+
     private final StoreRateLimiter limiter;
     private final BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
 
@@ -92,19 +98,35 @@ public final class LimiterProcess {
             config.setJdbcUrl(args[1]);
             config.setMaximumPoolSize(2);
             HikariDataSource pool = new HikariDataSource(config);
-            store = args[0].equals("postgresql-swap")
-                    ? new PostgresSwapStore(pool, args[2]).withDeadline(Duration.ofMinutes(1))
-                    : new PostgresLimitStore(pool, args[2]);
+            store = switch (args[0]) {
+                case "shards" -> shards(pool, args[2].split(","));
+                case "postgresql-swap" -> new PostgresSwapStore(pool, args[2]).withDeadline(Duration.ofMinutes(1));
+                default -> new PostgresLimitStore(pool, args[2]);
+            };
             rest = 3;
         }
         LimiterProcess process = new LimiterProcess(store);
         switch (args[rest]) {
             case "use-up" -> process.useUp();
-            case "until-killed" -> process.untilKilled();
+            case "until-killed" -> process.untilKilled(request(ENDLESS));
+            case "both-until-killed" -> process.untilKilled(request(ENDLESS).and(ADDRESS, ENDLESS));
             case "on-demand" -> process.onDemand();
             default -> throw new IllegalArgumentException(args[rest]);
         }
         System.exit(0);
+    }
+
+    /** One in each schema, with its name. */
+    static ShardedLimitStore shards(DataSource database, String... schemas) {
+        List<Shard> shards = new ArrayList<>();
+        for (int i = 0; i < schemas.length; i++) {
+            shards.add(new Shard("shard" + i, new PostgresLimitStore(database, schemas[i])));
+        }
+        return new ShardedLimitStore(shards, Duration.ofMinutes(1));
+    }
+
+    private static LimitRequest request(Limit limit) {
+        return LimitRequest.of(SUBJECT, limit).onFailure(FailurePolicy.CLOSED);
     }
 
     private static void say(String line) {
@@ -118,7 +140,7 @@ public final class LimiterProcess {
     }
 
     private Decision decide(Limit limit) {
-        return limiter.decide(LimitRequest.of(SUBJECT, limit).onFailure(FailurePolicy.CLOSED));
+        return limiter.decide(request(limit));
     }
 
     /** Whether another line came before the end of the input. */
@@ -162,11 +184,11 @@ public final class LimiterProcess {
     }
 
     /** All threads ask as fast as they can, and say so after each decision that admitted. */
-    private void untilKilled() throws IOException {
+    private void untilKilled(LimitRequest request) throws IOException {
         for (int t = 0; t < THREADS; t++) {
             Thread thread = new Thread(() -> {
                 while (true) {
-                    Decision decision = decide(ENDLESS);
+                    Decision decision = limiter.decide(request);
                     say(decision.allowed() ? "admitted" : "not admitted: " + decision);
                 }
             });

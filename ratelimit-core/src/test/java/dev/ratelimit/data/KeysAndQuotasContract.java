@@ -239,6 +239,17 @@ abstract class KeysAndQuotasContract extends DataContract {
         assertThat(database.count("user_quotas")).isZero();
     }
 
+    /** Requests carry the name without blanks, so a block typed with one must apply to them. */
+    @Test
+    void blanksAroundTheNameOfAUserDoNotCount() {
+        admin.quotas().block("alice ", Change.by("ops"));
+        assertThat(policies.accounts().find("alice")).isNotNull().matches(one -> one.isBlocked(clock.instant()));
+
+        admin.quotas().unblock(" alice", Change.by("ops"));
+        assertThat(policies.accounts().find("alice")).isNull();
+        assertThat(NewApiKey.of("ci", " olga").owner()).isEqualTo("olga");
+    }
+
     @Test
     void aBlockStandsBesideTierAndNumbers() {
         Instant until = clock.instant().plus(ofHours(1));

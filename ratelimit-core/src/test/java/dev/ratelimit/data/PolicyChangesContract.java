@@ -20,7 +20,7 @@ import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.admin.version.InForce;
 import dev.ratelimit.admin.version.Problem;
-import dev.ratelimit.admin.version.Revision;
+import dev.ratelimit.admin.version.Version;
 import dev.ratelimit.caller.Quota;
 import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.InvalidRuleException;
@@ -75,7 +75,7 @@ abstract class PolicyChangesContract extends DataContract {
         assertThat(admin.limits().find("standard").content())
                 .containsEntry("max-requests", "50")
                 .containsEntry("window", "1h");
-        assertThat(admin.limits().find("standard").revision().content()).containsOnlyKeys("max-requests");
+        assertThat(admin.limits().find("standard").version().content()).containsOnlyKeys("max-requests");
         StoredPolicies other = instance(NEVER, false, ChangeListener.NONE);
         assertThat(capacity(other, "standard")).isEqualTo(50);
 
@@ -166,7 +166,7 @@ abstract class PolicyChangesContract extends DataContract {
     void rollbackStoresAnEarlierVersionOnceMore() {
         admin.limits().set("standard", window(20), OPS);
         admin.limits().set("standard", window(30), OPS);
-        assertThat(admin.limits().rollback("standard", 1, Change.by("eve")).version())
+        assertThat(admin.limits().rollback("standard", 1, Change.by("eve")).number())
                 .isEqualTo(3);
 
         assertThat(capacity(policies, "standard")).isEqualTo(20);
@@ -181,13 +181,13 @@ abstract class PolicyChangesContract extends DataContract {
         clock.move(ofMinutes(5));
         admin.limits().remove("standard", Change.by("eve"));
 
-        List<Revision<Map<String, String>>> history = admin.limits().history("standard");
-        assertThat(history).extracting(Revision::version).containsExactly(2, 1);
-        assertThat(history).extracting(Revision::by).containsExactly("eve", "ops");
-        assertThat(history).extracting(Revision::reason).containsExactly(null, "launch day");
-        assertThat(history).extracting(Revision::state).containsExactly(Revision.State.REMOVED, Revision.State.SET);
+        List<Version<Map<String, String>>> history = admin.limits().history("standard");
+        assertThat(history).extracting(Version::number).containsExactly(2, 1);
+        assertThat(history).extracting(Version::by).containsExactly("eve", "ops");
+        assertThat(history).extracting(Version::reason).containsExactly(null, "launch day");
+        assertThat(history).extracting(Version::state).containsExactly(Version.State.REMOVED, Version.State.SET);
         assertThat(history)
-                .extracting(Revision::at)
+                .extracting(Version::at)
                 .containsExactly(clock.instant(), clock.instant().minus(ofMinutes(5)));
         assertThat(history.get(1).content()).isEqualTo(window(20));
     }
@@ -336,7 +336,7 @@ abstract class PolicyChangesContract extends DataContract {
         admin.rules().disable("everything", OPS);
         assertThat(rules(policies)).containsExactly("tenants");
         assertThat(admin.rules().find("everything").content()).isNull();
-        assertThat(admin.rules().find("everything").revision().state()).isEqualTo(Revision.State.DISABLED);
+        assertThat(admin.rules().find("everything").version().state()).isEqualTo(Version.State.DISABLED);
 
         admin.rules().rollback("everything", 1, OPS);
         assertThat(admin.rules().find("everything").content().limits()).containsExactly("small");
@@ -479,8 +479,8 @@ abstract class PolicyChangesContract extends DataContract {
                         "good, version 2: rule 'good': action is 'explode'; write one of throttle, block, allow"))
                 .anyMatch(problem -> problem.contains("everything, version 1: rule 'everything': response.status"));
         assertThat(admin.rules().history("good"))
-                .extracting(Revision::state)
-                .containsExactly(Revision.State.BROKEN, Revision.State.SET);
+                .extracting(Version::state)
+                .containsExactly(Version.State.BROKEN, Version.State.SET);
     }
 
     @Test
@@ -505,7 +505,7 @@ abstract class PolicyChangesContract extends DataContract {
         policies.refresh();
 
         assertThat(rules(policies)).containsExactly("tenants");
-        assertThat(admin.rules().rollback("everything", 1, OPS).state()).isEqualTo(Revision.State.DISABLED);
+        assertThat(admin.rules().rollback("everything", 1, OPS).state()).isEqualTo(Version.State.DISABLED);
         assertThat(rules(policies)).containsExactly("tenants");
     }
 
@@ -640,13 +640,13 @@ abstract class PolicyChangesContract extends DataContract {
             threads.shutdownNow();
         }
         policies.refresh();
-        List<Revision<Map<String, String>>> history = admin.limits().history("api");
+        List<Version<Map<String, String>>> history = admin.limits().history("api");
         assertThat(history)
-                .extracting(Revision::version)
+                .extracting(Version::number)
                 .containsExactlyElementsOf(IntStream.iterate(writers * writes, n -> n > 0, n -> n - 1)
                         .boxed()
                         .toList());
-        assertThat(history.stream().map(Revision::content).distinct()).hasSize(writers * writes);
+        assertThat(history.stream().map(Version::content).distinct()).hasSize(writers * writes);
         assertThat(admin.limits().find("api").content())
                 .isEqualTo(history.get(0).content());
         for (int writer = 0; writer < writers; writer++) {

@@ -3,6 +3,7 @@ package dev.ratelimit.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.ratelimit.Charged;
 import dev.ratelimit.Decision;
 import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.Lease;
@@ -16,6 +17,7 @@ import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.engine.queue.HeldStore;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.MemoryLimitStore;
+import dev.ratelimit.testing.SettableClock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -273,11 +275,43 @@ class AsynchronousDecisionsTest {
     }
 
     @Test
+    void revocableChargeIsGivenBackWholeAndItsDenialIsRemembered() throws Exception {
+        SwitchedStore counting = new SwitchedStore(new MemoryLimitStore(new SettableClock()));
+        StoreRateLimiter limiter = limiter(counting, Duration.ofSeconds(30));
+
+        assertThat(get(limiter.chargeAsync(request())).giveBack()).isTrue();
+        assertThat(limiter.peek(request()).remaining()).isEqualTo(10);
+
+        assertThat(get(limiter.chargeAsync(request().cost(10))).decision().allowed())
+                .isTrue();
+        assertThat(get(limiter.chargeAsync(request())).decision().allowed()).isFalse();
+        int calls = counting.calls();
+        assertThat(get(limiter.chargeAsync(request())).decision().allowed()).isFalse();
+        assertThat(counting.calls()).isEqualTo(calls);
+    }
+
+    @Test
+    void revocableChargeIsServedByALeaseAndGivenBackToIt() throws Exception {
+        StoreRateLimiter limiter = limiter(store, Duration.ofSeconds(30));
+        LimitRequest leased = LimitRequest.of(ALICE, LEASED);
+        get(limiter.chargeAsync(leased));
+        long before = get(limiter.chargeAsync(leased)).decision().remaining();
+        int calls = store.calls();
+
+        Charged served = get(limiter.chargeAsync(leased));
+        assertThat(served.decision().remaining()).isEqualTo(before - 1);
+        assertThat(served.giveBack()).isTrue();
+        assertThat(get(limiter.chargeAsync(leased)).decision().remaining()).isEqualTo(before - 1);
+        assertThat(store.calls()).isEqualTo(calls);
+    }
+
+    @Test
     void storeInMemoryIsAskedDirectly() {
         StoreRateLimiter limiter = limiter(new MemoryLimitStore(), Duration.ofSeconds(1));
 
         assertThat(limiter.decideAsync(request()).toCompletableFuture()).isDone();
         assertThat(limiter.peekAsync(request()).toCompletableFuture()).isDone();
         assertThat(limiter.reserveAsync(request()).toCompletableFuture()).isDone();
+        assertThat(limiter.chargeAsync(request()).toCompletableFuture()).isDone();
     }
 }

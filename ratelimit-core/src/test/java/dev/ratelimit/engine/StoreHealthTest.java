@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class StoreHealthTest {
 
     private static final String DOWN =
-            "Store unavailable; applying on-failure to each request: the store did not answer in time";
+            "Store unavailable; applying on-failure to each request that it does not decide: the store did not answer in time";
     private static final String UP = "Store available again; deciding rate limits there";
 
     private final AtomicLong nanos = new AtomicLong();
@@ -89,9 +89,9 @@ class StoreHealthTest {
 
             assertThat(messages.all())
                     .containsExactly(
-                            "Store unavailable; applying on-failure to each request that needs it: "
+                            "Store unavailable; applying on-failure to each request that it does not decide: "
                                     + "1 of 3 parts: the store did not answer in time",
-                            "Store unavailable; applying on-failure to each request that needs it: "
+                            "Store unavailable; applying on-failure to each request that it does not decide: "
                                     + "2 of 3 parts: the store did not answer in time",
                             "Part of the store available again; 1 of 3 parts are not",
                             UP);

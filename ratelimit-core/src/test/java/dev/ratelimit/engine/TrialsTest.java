@@ -3,6 +3,7 @@ package dev.ratelimit.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.ratelimit.Charged;
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitDecision;
@@ -104,6 +105,27 @@ class TrialsTest {
         await().untilAsserted(() -> assertThat(
                         limiter.peek(LimitRequest.of(ALICE, TRIAL)).remaining())
                 .isEqualTo(2));
+    }
+
+    @Test
+    void intervalOfAGivenBackRequestIsTakenBackFromTheTrialToo() {
+        Limit paced = Limit.named("paced:shadow")
+                .algorithm(new FixedWindow(2, Duration.ofMinutes(1)))
+                .minInterval(Duration.ofSeconds(10))
+                .build();
+        LimitRequest request = LimitRequest.of(ALICE, API).trial(ALICE, paced, "trial");
+
+        Charged charged = limiter.charge(request);
+        awaitTrials(2);
+        assertThat(charged.giveBack()).isTrue();
+        await().untilAsserted(() -> assertThat(
+                        limiter.peek(LimitRequest.of(ALICE, paced)).remaining())
+                .isEqualTo(2));
+
+        limiter.decide(request);
+        awaitTrials(4);
+        assertThat(trials.stream().filter(one -> one.startsWith("paced")))
+                .containsExactly("paced:shadow/trial true", "paced:shadow/trial true");
     }
 
     @Test

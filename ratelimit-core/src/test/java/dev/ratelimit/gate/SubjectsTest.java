@@ -54,7 +54,7 @@ class SubjectsTest {
                 live);
         Rule rule = byUser("rule").key(key).build();
         Sender sender = new Sender(gate.gate(), arrival);
-        sender.presented(apiKey);
+        assertThat(sender.lookUpApiKey()).isEqualTo(apiKey);
         sender.identified(who);
         Subject subject = gate.gate().subjects().of(rule, sender);
         return subject == null ? null : subject.text();

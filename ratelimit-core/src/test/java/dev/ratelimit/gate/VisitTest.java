@@ -346,6 +346,22 @@ class VisitTest {
         assertThat(visit.completed(0, null).outcome()).isEqualTo(Outcome.UNKNOWN_API_KEY);
     }
 
+    /** The walk does not need it. An endpoint that shows the usage of the sender does. */
+    @Test
+    void keyOfAnExemptRequestIsLookedUpOnceSomebodyAsksForTheSender() {
+        TestGate gate = new TestGate().exempting(exempting(Set.of(), List.of(), List.of("/health")));
+        Visit visit = gate.visit(Mode.CHARGE, gate.arrival("/health", gate.presenting(keyOf("olga"))));
+
+        gate.walk(visit, Identity.NOBODY);
+        assertThat(gate.lookups).isZero();
+        assertThat(visit.presentsApiKey()).isTrue();
+
+        assertThat(visit.subject(Identity.NOBODY)).isEqualTo(Subject.user("olga"));
+        assertThat(visit.caller(Identity.NOBODY).user()).isEqualTo("olga");
+        assertThat(visit.apiKey()).isEqualTo(keyOf("olga"));
+        assertThat(gate.lookups).isEqualTo(1);
+    }
+
     @Test
     void ownerOfTheKeyIsTheUserWhereNobodyIsLoggedIn() {
         TestGate gate = new TestGate().rule(byUser("fair"));
@@ -373,6 +389,16 @@ class VisitTest {
         assertThat(rejected(step).retryAfterSeconds()).isEqualTo(90 * 60);
         assertThat(rejected(step).rule()).isNull();
         assertThat(gate.asks).isEmpty();
+    }
+
+    /** They count as the same user, so they are blocked as the same one. */
+    @Test
+    void blanksAroundTheNameOfAUserHideNoBlock() {
+        TestGate gate = new TestGate().rule(byUser("fair")).blocking("alice", Duration.ofHours(2));
+
+        Step step = gate.walk(gate.visit(Mode.CHARGE, "/api"), new Identity(" alice\u2003", Set.of()));
+
+        assertThat(rejected(step).reason()).isEqualTo(Reason.BLOCKED);
     }
 
     @Test

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -31,8 +32,12 @@ class WarningsTest {
     private final AtomicLong dropped = new AtomicLong();
     private final AtomicLong droppedMinutes = new AtomicLong();
     private final AtomicLong penalties = new AtomicLong();
+    private final AtomicReference<String> auditFailure = new AtomicReference<>();
+    private final AtomicReference<List<String>> retentionFailures = new AtomicReference<>(List.of());
     private final WatchedLimiter watched = new WatchedLimiter(builder -> builder.auditDropped(dropped::get)
             .totalsDropped(droppedMinutes::get)
+            .auditFailure(auditFailure::get)
+            .retentionFailures(retentionFailures::get)
             .penalties(() -> Map.of("login", penalties.get()), Duration.ofSeconds(30))
             .logsDenials(false));
     private EngineStatus status = status(AVAILABLE, EMPTY);
@@ -137,6 +142,31 @@ class WarningsTest {
         watched.move(Duration.ofMinutes(6));
         watched.tick();
         assertThat(kinds()).isEmpty();
+    }
+
+    @Test
+    void anAuditTrailThatCannotBeWrittenIsAWarningUntilItCan() {
+        auditFailure.set("the disk is full\nDROP");
+        assertThat(warnings.current())
+                .extracting(Warning::kind, Warning::sentence)
+                .containsExactly(
+                        tuple(
+                                Kind.AUDIT_FAILING,
+                                "The audit trail or totals cannot be written, and wait in memory: the disk is full\\u000aDROP"));
+
+        auditFailure.set(null);
+        assertThat(kinds()).isEmpty();
+    }
+
+    @Test
+    void eachMonthThatCannotBeDroppedIsAWarning() {
+        retentionFailures.set(List.of("Could not drop 2025-11: full", "Could not drop 2025-12: full"));
+
+        assertThat(warnings.current())
+                .extracting(Warning::kind, Warning::sentence)
+                .containsExactly(
+                        tuple(Kind.RETENTION_FAILING, "Could not drop 2025-11: full"),
+                        tuple(Kind.RETENTION_FAILING, "Could not drop 2025-12: full"));
     }
 
     @Test

@@ -40,6 +40,8 @@ class CurlLineTest {
                 "curl localhost/a%2Fb/../c | GET | /a%2Fb/../c",
                 "curl \"localhost/$HOME/`id`\" | GET | /$HOME/`id`",
                 "curl localhost/a\\ b | GET | /a b",
+                "curl localhost/a^b | GET | /a^b",
+                "curl -H $'x: it\\'s' --data-raw $'{\"a\": \"b\\'c\"}' localhost/a | POST | /a",
             })
     void methodAndPath(String line, String method, String path) {
         Inquiry inquiry = CurlLine.parse(line).inquiry(null, "");
@@ -61,12 +63,25 @@ class CurlLineTest {
                 .isEqualTo("/a");
     }
 
+    @Test
+    void linesForTheCommandPromptOfWindowsAreRead() {
+        String line =
+                "curl ^\"https://example.com/api/games?a=1^&b=^%^22^\" ^\r\n  -X ^\"PUT^\" ^\r\n  -H ^\"accept: */*^\" ^\r\n"
+                        + "  -u ^\"alice:open-sesame^\" ^\r\n  --data-raw ^\"^{^\\^\"a^\\^\":1^}^\"";
+
+        assertThat(CurlLine.parse(line).inquiry(null, ""))
+                .isEqualTo(Inquiry.of("PUT", "/api/games").user("alice"));
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {
                 "curl -u alice:open-sesame localhost/a",
                 "curl -ualice:open-sesame localhost/a",
                 "curl --user alice:open-sesame localhost/a",
+                "curl https://alice:open-sesame@localhost/a",
+                "curl https://bob@localhost/a -u alice:open-sesame",
+                "curl -u alice:open-sesame https://bob@localhost/a",
                 "curl -H 'Authorization: Basic YWxpY2U6b3Blbi1zZXNhbWU=' localhost/a",
                 "curl --header 'authorization: basic YWxpY2U6b3Blbi1zZXNhbWU=' localhost/a",
             })

@@ -60,4 +60,22 @@ class PathReadingsTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("/../x");
     }
+
+    @Test
+    void pathThatCannotBeDecodedIsRefused() {
+        assertThatThrownBy(() -> PathReadings.of("/api/100%/x"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(
+                        "the path is '/api/100%/x'; write two hexadecimal digits after each %, as in /api/my%20games");
+    }
+
+    /** No request has such a path, and no rule would match it: usage and explain must not call it unlimited. */
+    @ParameterizedTest
+    @ValueSource(strings = {"api/games", "", "/api/games?page=2", "http://localhost/api"})
+    void pathThatNoRequestHasIsRefused(String path) {
+        assertThatThrownBy(() -> PathReadings.of(path))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(
+                        "the path is '" + path + "'; begin it with / and leave out what follows a ?, as in /api/games");
+    }
 }

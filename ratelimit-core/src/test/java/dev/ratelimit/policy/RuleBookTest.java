@@ -12,6 +12,7 @@ import dev.ratelimit.policy.Rule.Response;
 import dev.ratelimit.policy.RuleBook.MatchMode;
 import dev.ratelimit.support.IpAddress;
 import dev.ratelimit.testing.TestSeed;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -22,6 +23,8 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.http.server.PathContainer;
+import org.springframework.web.util.UriUtils;
+import org.springframework.web.util.pattern.PathPattern;
 import org.springframework.web.util.pattern.PathPatternParser;
 
 class RuleBookTest {
@@ -108,6 +111,27 @@ class RuleBookTest {
         RuleBook book = RuleBook.of(List.of(rule("login").path("/Login").build()), LIMITS, MatchMode.ALL, anyCase);
 
         assertThat(names(book, "GET", "/loGIN")).containsExactly("login");
+    }
+
+    /** Such as a dotless i, which is not the same letter in lower case. */
+    @Test
+    void ruleIsFoundByEveryLetterThatItsPatternMatches() {
+        PathPatternParser anyCase = new PathPatternParser();
+        anyCase.setCaseSensitive(false);
+        PathPattern pattern = anyCase.parse("/sik");
+        RuleBook book = RuleBook.of(List.of(rule("sik").path("/sik").build()), LIMITS, MatchMode.ALL, anyCase);
+
+        int matching = 0;
+        for (int letter = 0; letter <= Character.MAX_VALUE; letter++) {
+            for (String path : List.of((char) letter + "ik", "s" + (char) letter + "k", "si" + (char) letter)) {
+                String encoded = "/" + UriUtils.encodePathSegment(path, StandardCharsets.UTF_8);
+                if (pattern.matches(PathContainer.parsePath(encoded))) {
+                    assertThat(names(book, "GET", encoded)).as(encoded).containsExactly("sik");
+                    matching++;
+                }
+            }
+        }
+        assertThat(matching).as("more than each letter and its capital").isGreaterThan(6);
     }
 
     @Test
@@ -217,6 +241,9 @@ class RuleBookTest {
     void ruleThatCannotBeRightIsRefused() {
         assertThatThrownBy(() -> rule("a").path("api/**").build())
                 .hasMessage("rule 'a': path is 'api/**'; begin it with /, as in /api/**");
+        assertThatThrownBy(() -> book(rule("a").path("/api/a?x=1")))
+                .hasMessage("rule 'a': path is '/api/a?x=1'; leave out what follows the ?: it is matched with the path,"
+                        + " which has no parameters");
         assertThatThrownBy(() -> book(rule("a").path("/api/{id")))
                 .hasMessageStartingWith("rule 'a': path is '/api/{id'; write a path pattern such as /api/**");
         assertThatThrownBy(() -> book(rule("a").path("/a"), rule("a").path("/b")))

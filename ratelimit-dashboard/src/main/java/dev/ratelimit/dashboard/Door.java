@@ -9,7 +9,12 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
 import dev.ratelimit.algorithm.Algorithms;
 import dev.ratelimit.engine.StoreRateLimiter;
+import dev.ratelimit.gate.Rejection;
+import dev.ratelimit.policy.Rule.Response;
 import dev.ratelimit.store.MemoryLimitStore;
+import dev.ratelimit.web.RateLimitHeaders;
+import dev.ratelimit.web.servlet.ProblemRejectionHandler;
+import dev.ratelimit.web.servlet.filter.RejectionWriter;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
@@ -45,6 +50,10 @@ final class Door extends OncePerRequestFilter {
     private static final Limit LIMIT = Limit.named("dashboard")
             .algorithm(Algorithms.burst(STRANGERS, new Rate(STRANGERS, Duration.ofMinutes(1))))
             .build();
+    private static final Response RESPONSE =
+            new Response(null, "Too many requests to the dashboard without being let in. Try again in a minute.", null);
+    private static final RejectionWriter REJECTIONS =
+            new RejectionWriter(new RateLimitHeaders(false, false), new ProblemRejectionHandler(), null);
     private static final int MOST_BROWSERS = 1_000;
     private static final long MINUTE = TimeUnit.MINUTES.toNanos(1);
 
@@ -94,12 +103,8 @@ final class Door extends OncePerRequestFilter {
                 : Subject.of("ip", clients.apply(request));
         Charged charged = limiter.charge(LimitRequest.of(sender, LIMIT));
         if (!charged.decision().allowed()) {
-            response.setHeader("Retry-After", Long.toString(charged.decision().retryAfterSeconds()));
             // Not as an error that is dispatched: the application would ask for a login there.
-            response.setStatus(429);
-            response.setContentType("text/plain;charset=UTF-8");
-            response.getWriter()
-                    .print("Too many requests to the dashboard without being let in. Try again in a minute.");
+            REJECTIONS.write(request, response, Rejection.of(charged.decision(), RESPONSE));
             return;
         }
         try {

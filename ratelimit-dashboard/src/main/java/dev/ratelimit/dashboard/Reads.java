@@ -13,8 +13,11 @@ import dev.ratelimit.policy.TrialNames;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +34,13 @@ final class Reads {
     private static final int ENTRIES = 50;
     private static final int FOUND = 50;
     private static final int CHANGES = 200;
+    private static final int PROBLEMS = 20;
+
+    /** Limits or rules in a table, which an open page reads again every few seconds. */
+    private static final int LISTED = 100;
+
+    /** Limits to choose from. */
+    private static final int NAMES = 500;
 
     private static final String USER = "user:";
     private static final String ADDRESS = "ip:";
@@ -53,20 +63,25 @@ final class Reads {
 
     Object now(ServerRequest request) {
         String limit = parameter(request, "limit");
-        String range = request.param("range").orElse("hour");
+        String range = range(request);
         InstanceStatus status = operations.status();
         return screen().with("enabled", operations.isEnabled())
                 .with("status", status)
-                .with(
-                        "problems",
-                        operations.problems().stream().map(Object::toString).toList())
-                .with("limits", () -> operations.limitNames())
+                .with("problems", first(PROBLEMS, operations.problems(), Object::toString))
+                .with("problemCount", operations.problems().size())
+                .with("limits", first(NAMES, operations.limitNames(), name -> name))
+                .with("limitCount", operations.limitNames().size())
                 .with("timeline", () -> timeline(limit, range))
                 .with("hour", () -> timeline(null, "hour"))
                 .with("mostDenied", () -> operations.mostDenied(HOUR, TOP))
                 .with("busiest", () -> operations.busiest(HOUR, TOP))
                 .with("penalties", () -> operations.penalties(PENALTIES))
+                .with("penaltyCount", operations::penaltyCount)
                 .json();
+    }
+
+    private static String range(ServerRequest request) {
+        return request.param("range").orElse("hour");
     }
 
     private Map<String, Object> timeline(@Nullable String limit, String range) {
@@ -90,16 +105,37 @@ final class Reads {
         return timeline;
     }
 
+    /** The limits whose name has the text of the filter, and the rules that have it in their name or a property. */
     Object limits(ServerRequest request) {
+        String filter = request.param("filter").orElse("").strip().toLowerCase(Locale.ROOT);
+        List<String> limits = operations.limitNames().stream()
+                .filter(name -> has(filter, name))
+                .toList();
+        Set<String> listed = Set.copyOf(first(LISTED, limits, name -> name));
+        List<RuleView> rules = operations.rules().stream()
+                .filter(rule -> has(filter, rule.name())
+                        || rule.properties().values().stream().anyMatch(value -> has(filter, value)))
+                .toList();
         return screen().with("enabled", operations.isEnabled())
-                .with("limits", operations.limits())
-                .with("rules", operations.rules())
+                .with("limits", operations.limits(listed::contains))
+                .with("limitCount", limits.size())
+                .with("rules", first(LISTED, rules, rule -> rule))
+                .with("ruleCount", rules.size())
                 .json();
+    }
+
+    private static boolean has(String filter, String text) {
+        return text.toLowerCase(Locale.ROOT).contains(filter);
+    }
+
+    private static <T, R> List<R> first(int most, List<T> all, Function<T, R> shown) {
+        return all.stream().limit(most).map(shown).toList();
     }
 
     /** The violations of each limit in the last 24 hours. */
     Object violations(ServerRequest request) {
-        return screen().with("violations", () -> operations.violations(DAY)).json();
+        return screen().with("violations", () -> first(LISTED, operations.violations(DAY), row -> row))
+                .json();
     }
 
     Object limit(ServerRequest request) {
@@ -110,7 +146,7 @@ final class Reads {
         }
         return screen().with("limit", limit)
                 .with("history", operations.limitHistory(name))
-                .with("timeline", () -> timeline(name, "hour"))
+                .with("timeline", () -> timeline(name, range(request)))
                 .with("trial", () -> limit.trial() == null ? null : timeline(TrialNames.candidateOf(name), "hour"))
                 .json();
     }
@@ -139,7 +175,9 @@ final class Reads {
 
     Object subjects(ServerRequest request) {
         String prefix = required(request, "prefix");
-        return screen().with("subjects", operations.searchSubjects(prefix, FOUND))
+        List<String> found = operations.searchSubjects(prefix, FOUND + 1);
+        return screen().with("subjects", first(FOUND, found, subject -> subject))
+                .with("more", found.size() > FOUND)
                 .with("exact", operations.meant(prefix))
                 .json();
     }

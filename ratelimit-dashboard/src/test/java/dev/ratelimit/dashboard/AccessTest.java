@@ -90,6 +90,8 @@ class AccessTest {
             assertThat(refused.status()).isEqualTo(429);
             assertThat(guesser.get("/RATELIMIT/").status()).isIn(401, 429);
             assertThat(refused.header("Retry-After")).isNotEmpty();
+            assertThat(refused.header("Content-Type")).isEqualTo("application/problem+json");
+            assertThat(refused.body()).contains("Too many requests to the dashboard");
         }
     }
 

@@ -270,6 +270,11 @@ final class Browser implements AutoCloseable {
                 Map.of("width", width, "height", 900, "deviceScaleFactor", 1, "mobile", width < 500));
     }
 
+    /** Moves the browser to a time zone, such as America/New_York; an empty name takes it back. */
+    void zone(String name) {
+        driver.executeCdpCommand("Emulation.setTimezoneOverride", Map.of("timezoneId", name));
+    }
+
     /** Texts with less contrast to their ground than 4.5 to 1, as WCAG AA asks for, each with its colours. */
     @SuppressWarnings("unchecked")
     List<String> faintTexts() {
@@ -278,6 +283,7 @@ final class Browser implements AutoCloseable {
 
     /** Keeps a picture of the whole page in target/screenshots. */
     Path picture(String name) {
+        run("window.scrollTo(0, 0)"); // The header stays at the top of what is seen.
         Object data = driver.executeCdpCommand(
                         "Page.captureScreenshot", Map.of("format", "png", "captureBeyondViewport", true))
                 .get("data");

@@ -2,8 +2,12 @@ package dev.ratelimit.dashboard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.admin.NewApiKey;
+import dev.ratelimit.admin.RateLimitAdmin;
+import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.operate.LimitView;
 import dev.ratelimit.operate.Operations;
+import dev.ratelimit.store.sqlite.SqliteFile;
 import java.io.IOException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -11,9 +15,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -26,6 +34,7 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.openqa.selenium.Keys;
 import org.openqa.selenium.WebElement;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.FileSystemUtils;
 
 /**
@@ -35,8 +44,7 @@ import org.springframework.util.FileSystemUtils;
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class PageTest {
 
-    /** Names the file in which to keep the picture of the README. */
-    private static final String PICTURE = "dashboard.picture";
+    private static final String MARKUP = "<img src=x onerror=alert(1)>";
 
     /** Its path is in the picture of the README. */
     private static final Path FOLDER = Path.of("target/shop");
@@ -105,9 +113,8 @@ class PageTest {
                 .contains("operator");
         assertThat(browser.all("script[src]")).as("scripts of the page").hasSize(1);
         pictures("now");
-        String picture = System.getProperty(PICTURE, "");
-        if (!picture.isEmpty()) {
-            Files.copy(browser.picture("readme"), Path.of(picture), StandardCopyOption.REPLACE_EXISTING);
+        if (!Traffic.PICTURE.isEmpty()) {
+            Files.copy(browser.picture("readme"), Path.of(Traffic.PICTURE), StandardCopyOption.REPLACE_EXISTING);
         }
     }
 
@@ -184,6 +191,9 @@ class PageTest {
         browser.replace("60", Keys.ENTER);
         browser.awaitText("orders is raised.");
         browser.awaitText("Version 1, by operator");
+        assertThat(browser.run("return document.activeElement.getAttribute('aria-label')"))
+                .as("the focus is where it was before the dialog")
+                .isEqualTo("Raise orders");
         browser.complaints(); // The browser reports the refused number.
     }
 
@@ -224,6 +234,10 @@ class PageTest {
         browser.awaitText("launch day");
         assertThat(browser.text()).contains("in force", "Trial beside live");
         pictures("limit");
+        browser.press("24 hours");
+        browser.await(
+                "hours of this limit",
+                () -> browser.find(".chart").getDomAttribute("aria-label").contains("each hour"));
         browser.press("Return to the configuration …");
         browser.type("#f-reason", "the launch is over");
         browser.press("Return to the configuration");
@@ -248,6 +262,9 @@ class PageTest {
         browser.screen("subjects", "User, address or API key");
         browser.type("#search", "mall" + Keys.ENTER);
         browser.awaitText("user:mallory");
+        assertThat(browser.all(".found a").stream().map(WebElement::getText))
+                .as("found by the beginning, and the name as it was written, which may have no count")
+                .containsExactly("user:mallory", "user:mall");
         browser.find(".found a").click();
         browser.awaitText("penalty");
         assertThat(browser.text()).contains("search", "quota:day", "blocked", "Recent requests", "/api/search/{id}");
@@ -308,6 +325,10 @@ class PageTest {
     void changes() {
         browser.screen("changes", "launch day");
         assertThat(browser.text()).contains("operator", "another launch", "guesses");
+        assertThat(browser.all("td a[href='#/limits/search']"))
+                .as("each limit on which a subject was reset")
+                .isNotEmpty();
+        assertThat(browser.all("td a[href*='%2C']")).isEmpty();
         browser.type("#filter", "another");
         browser.await("only one", () -> !browser.text().contains("guesses"));
         browser.type("#filter", "");
@@ -348,5 +369,129 @@ class PageTest {
             }
             assertThat(other.complaints()).isEmpty();
         }
+    }
+
+    @Test
+    @Order(13)
+    @DisplayName("Now shows eight subjects, and the rest on demand; a long name hides neither numbers nor buttons")
+    void manySubjects() {
+        for (int i = 0; i < 12; i++) {
+            Traffic.repeat(6, Http.at(shop).as("attacker" + "x".repeat(12 * i)), "/api/search/" + i);
+        }
+        browser.screen("now", "Most denied");
+        String more = "[data-key='more Most denied']";
+        String list = "section:has(" + more + ")";
+        browser.await(
+                "the attackers",
+                () -> browser.all(more).stream()
+                        .anyMatch(button -> button.getText().matches("Show 1[2-9]")));
+        assertThat(browser.all(list + " tbody tr")).hasSize(8);
+
+        browser.tabTo(more);
+        browser.keys(Keys.ENTER);
+        browser.await("all of them", () -> browser.all(list + " tbody tr").size() >= 12);
+        assertThat(browser.find(more).getText()).isEqualTo("Show 8");
+        assertThat(browser.run("return document.activeElement.dataset.key")).isEqualTo("more Most denied");
+        assertThat(browser.run("return [...document.querySelectorAll('.scroll')]"
+                        + ".filter(table => table.scrollWidth > table.clientWidth).length"))
+                .as("tables that are wider than their card")
+                .isEqualTo(0L);
+        pictures("many-subjects");
+
+        browser.keys(Keys.ENTER);
+        browser.await("few again", () -> browser.all(list + " tbody tr").size() == 8);
+    }
+
+    @Test
+    @Order(14)
+    @DisplayName("The page also works if its address has a user and a password")
+    void addressWithPassword() {
+        browser.go(Http.base(shop).replace("://", "://operator:operator@") + "/ratelimit/");
+        browser.awaitText("Most denied");
+    }
+
+    @Test
+    @Order(15)
+    @DisplayName("Days are those of UTC, also in a browser west of it, where they begin on the evening before")
+    void days() {
+        browser.zone("America/Los_Angeles");
+        try {
+            browser.screen("limits", "Rules, in the order of evaluation");
+            browser.screen("now", "As a table");
+            browser.press("30 days");
+            browser.await(
+                    "days",
+                    () -> browser.find(".chart").getDomAttribute("aria-label").contains("each day"));
+            String before = todayInUtc();
+            browser.find(".chart").sendKeys(Keys.END);
+            browser.await(
+                    "the last day", () -> browser.find(".readout").getText().contains("(UTC)"));
+
+            assertThat(browser.find(".readout").getText().replaceFirst(" \\(UTC\\):.*", ""))
+                    .isIn(before, todayInUtc());
+        } finally {
+            browser.zone("");
+        }
+    }
+
+    private static String todayInUtc() {
+        return DateTimeFormatter.ofPattern("MMM d", Locale.ENGLISH).format(LocalDate.now(ZoneOffset.UTC));
+    }
+
+    @Test
+    @Order(16)
+    @DisplayName(
+            "Markup is text on every screen and in dialogs, whether a client, an operator or a row of a table has it")
+    void markup() {
+        Change change = Change.by("<b>ops</b>").because("because of " + MARKUP);
+        RateLimitAdmin admin = shop.getBean(RateLimitAdmin.class);
+        admin.quotas().block(MARKUP, change);
+        admin.keys().create(NewApiKey.of("key " + MARKUP, MARKUP), change);
+        admin.limits().set("search", Map.of("max-requests", "4"), change);
+        new JdbcTemplate(SqliteFile.at(FOLDER.resolve("limits.db")).dataSource())
+                .update(
+                        "INSERT INTO rate_limit_configs (resource, version, definition) VALUES ('broken', 1, ?)",
+                        "algorithm: fixed-window\nwindow: 1h\nmax-requests: " + MARKUP);
+        Traffic.repeat(7, Http.at(shop).as("<i>eve</i>"), "/api/search/1");
+        Http.at(shop).as(MARKUP).get("/api/search/2");
+
+        browser.screen("now", "A stored row is invalid and skipped");
+        browser.awaitText("user:<i>eve</i>");
+        assertMarkupIsText(MARKUP);
+        browser.find("button[aria-label='End the penalty of user:<i>eve</i> on search']")
+                .click();
+        browser.awaitText("Reset user:<i>eve</i> on search");
+        assertMarkupIsText("<i>eve</i>");
+        browser.press("Cancel");
+        browser.screen("limits/search", "because of");
+        assertMarkupIsText("because of " + MARKUP, "<b>ops</b>");
+        browser.screen("subjects/" + encoded("user:" + MARKUP), "Blocked");
+        browser.awaitText("Recent requests");
+        assertMarkupIsText("user:" + MARKUP, "because of " + MARKUP, "key " + MARKUP);
+        browser.screen("changes", "because of");
+        assertMarkupIsText(MARKUP, "<b>ops</b>");
+        browser.screen("explain", "Describe a request");
+        browser.type("#e-path", "/" + MARKUP);
+        browser.type("#e-user", MARKUP);
+        browser.press("Explain");
+        browser.awaitText("it is blocked");
+        assertMarkupIsText("GET /" + MARKUP);
+        browser.screen("subjects", "User, address or API key");
+        browser.type("#search", MARKUP + Keys.ENTER);
+        browser.awaitText("Found");
+        assertMarkupIsText("user:" + MARKUP);
+    }
+
+    private static String encoded(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+
+    /** An element that the page makes itself is none of these. */
+    private static void assertMarkupIsText(String... texts) {
+        for (String text : texts) {
+            browser.awaitText(text);
+        }
+        assertThat(browser.all("main img, main script, main b, main i, dialog i, dialog b, dialog img"))
+                .isEmpty();
     }
 }

@@ -1,5 +1,6 @@
 package dev.ratelimit.dashboard;
 
+import dev.ratelimit.audit.RequestAudit;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -9,8 +10,11 @@ import org.springframework.context.ApplicationContext;
 /** The limits of the shop in the tests of the page, and requests to it. */
 final class Traffic {
 
-    /** A user whose name would be a script if it were not text. */
-    static final String SCRIPT = "<script>alert(1)</script>";
+    /** Names the file in which to keep the picture of the README. */
+    static final String PICTURE = System.getProperty("dashboard.picture", "");
+
+    /** A user whose name would be a script if it were not text; an ordinary one in the picture of the README. */
+    static final String SCRIPT = PICTURE.isEmpty() ? "<script>alert(1)</script>" : "carol";
 
     private Traffic() {}
 
@@ -63,9 +67,10 @@ final class Traffic {
             }
         }
         repeat(7, http.as("mallory"), "/api/search/everything");
+        shop.getBean(RequestAudit.class).flush();
     }
 
-    private static void repeat(int times, Http user, String path) {
+    static void repeat(int times, Http user, String path) {
         for (int i = 0; i < times; i++) {
             user.get(path);
         }

@@ -56,6 +56,8 @@ class WarningsTest {
             AtomicLong nanos = new AtomicLong();
             Monitor monitor = Monitor.builder()
                     .auditDropped(dropped::get)
+                    .auditFailure(() -> "down")
+                    .retentionFailures(() -> List.of("Could not drop audit rows of 2025-12: the disk is full"))
                     .penalties(() -> Map.of("orders", penalties.get()), Duration.ofSeconds(1))
                     .nanoTime(nanos::get)
                     .build();

@@ -92,20 +92,33 @@ final class OwnConnections {
         if (theirs != null && theirs.isPeriodicRefreshEnabled()) {
             return theirs;
         }
-        ClusterTopologyRefreshOptions.Builder ours = ClusterTopologyRefreshOptions.builder()
-                .dynamicRefreshSources(theirs == null || theirs.useDynamicRefreshSources())
-                .enablePeriodicRefresh(REFRESH_PERIOD);
         if (theirs != null && hasTriggers(theirs)) {
-            ours.disableAllAdaptiveRefreshTriggers();
-            theirs.getAdaptiveRefreshTriggers().forEach(ours::enableAdaptiveRefreshTrigger);
-            return ours.adaptiveRefreshTriggersTimeout(theirs.getAdaptiveRefreshTimeout())
-                    .refreshTriggersReconnectAttempts(theirs.getRefreshTriggersReconnectAttempts())
-                    .closeStaleConnections(theirs.isCloseStaleConnections())
-                    .build();
+            return new WithPeriod(theirs);
         }
-        return ours.enableAllAdaptiveRefreshTriggers()
+        return ClusterTopologyRefreshOptions.builder()
+                .dynamicRefreshSources(theirs == null || theirs.useDynamicRefreshSources())
+                .enablePeriodicRefresh(REFRESH_PERIOD)
+                .enableAllAdaptiveRefreshTriggers()
                 .adaptiveRefreshTriggersTimeout(BETWEEN_ADAPTIVE_REFRESHES)
                 .build();
+    }
+
+    /** The same options with a period. Lettuce 6 and 7 have no builder in common that would copy them. */
+    private static final class WithPeriod extends ClusterTopologyRefreshOptions {
+
+        WithPeriod(ClusterTopologyRefreshOptions options) {
+            super(options);
+        }
+
+        @Override
+        public boolean isPeriodicRefreshEnabled() {
+            return true;
+        }
+
+        @Override
+        public Duration getRefreshPeriod() {
+            return REFRESH_PERIOD;
+        }
     }
 
     /** Whether the application has chosen some. */

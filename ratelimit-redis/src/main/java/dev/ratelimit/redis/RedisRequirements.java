@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -47,6 +48,8 @@ final class RedisRequirements {
     /** When Redis deletes the key of a check that did not end. Clocks may differ. */
     private static final Duration LEFTOVER = Duration.ofMinutes(5);
 
+    private static final int MOST_TRIES = 3;
+
     private static final int MAJOR = 6;
     private static final int MINOR = 2;
 
@@ -68,7 +71,7 @@ final class RedisRequirements {
             if (client instanceof RedisClusterClient cluster) {
                 checkCluster(cluster);
             } else {
-                try (StatefulRedisConnection<String, String> connection = ((RedisClient) client).connect()) {
+                try (StatefulRedisConnection<String, String> connection = connect(((RedisClient) client)::connect)) {
                     checkServer(connection.sync(), where, false, slot -> true);
                 }
             }
@@ -77,8 +80,24 @@ final class RedisRequirements {
         }
     }
 
+    /**
+     * A server that refuses the password also closes the connection. If that comes first, the client knows no reason, and reports
+     * its own state. Then it connects again, to learn the reason.
+     */
+    static <T> T connect(Supplier<T> connecting) {
+        for (int tries = 1; ; tries++) {
+            try {
+                return connecting.get();
+            } catch (RedisException e) {
+                if (tries == MOST_TRIES || !has(IllegalStateException.class, e)) {
+                    throw e;
+                }
+            }
+        }
+    }
+
     private void checkCluster(RedisClusterClient client) {
-        try (StatefulRedisClusterConnection<String, String> connection = client.connect()) {
+        try (StatefulRedisClusterConnection<String, String> connection = connect(client::connect)) {
             for (RedisClusterNode node : connection.getPartitions()) {
                 if (node.getSlots().isEmpty()) {
                     continue; // a replica, or a master without any key

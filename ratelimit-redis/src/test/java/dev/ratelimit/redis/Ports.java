@@ -3,18 +3,42 @@ package dev.ratelimit.redis;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
 
-/** Ports on loopback that nobody uses. */
-final class Ports {
+/**
+ * Ports on loopback that nobody uses. They are below those that the system gives to connections, so that none is taken between
+ * the choice and the start of the server.
+ */
+public final class Ports {
+
+    private static final int LOWEST = 11_000;
+
+    private static final int HIGHEST = 22_000;
+
+    /** A node of a cluster also listens on a port that is higher by this. */
+    private static final int BUS = 10_000;
+
+    /** A server may not have started yet. */
+    private static final Set<Integer> GIVEN = ConcurrentHashMap.newKeySet();
 
     private Ports() {}
 
-    static int free() {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            // A node of a cluster also listens on a port that is 10,000 higher.
-            return socket.getLocalPort() > 55_000 ? socket.getLocalPort() - 20_000 : socket.getLocalPort();
+    public static int free() {
+        while (true) {
+            int port = ThreadLocalRandom.current().nextInt(LOWEST, HIGHEST);
+            if (GIVEN.add(port) && isFree(port) && isFree(port + BUS)) {
+                return port;
+            }
+        }
+    }
+
+    private static boolean isFree(int port) {
+        try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+            return socket.isBound();
         } catch (IOException e) {
-            throw new IllegalStateException(e);
+            return false;
         }
     }
 }

@@ -1,15 +1,20 @@
 package dev.ratelimit.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
 import dev.ratelimit.testing.tls.SelfSignedKey;
+import io.lettuce.core.cluster.SlotHash;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,23 +26,35 @@ import org.springframework.context.ApplicationContext;
 class RedisTlsTest {
 
     @TempDir
+    static Path keyFolder;
+
+    private static SelfSignedKey keys;
+    private static RunningRedis redis;
+
+    @TempDir
     Path folder;
 
-    private RunningRedis redis;
     private TlsRelay relay;
-    private SelfSignedKey keys;
+
+    @BeforeAll
+    static void startServer() throws Exception {
+        keys = SelfSignedKey.create(keyFolder);
+        redis = RunningRedis.start("user default off", "user shop on >secret ~* +@all");
+    }
+
+    @AfterAll
+    static void stopServer() throws Exception {
+        redis.close();
+    }
 
     @BeforeEach
     void start() throws Exception {
-        keys = SelfSignedKey.create(folder);
-        redis = RunningRedis.start("user default off", "user shop on >secret ~* +@all");
         relay = TlsRelay.start(keys, redis.port());
     }
 
     @AfterEach
     void stop() throws Exception {
         relay.close();
-        redis.close();
     }
 
     private WebApplicationContextRunner application(String... properties) {
@@ -75,6 +92,34 @@ class RedisTlsTest {
             application(bundle(keys)).run(two -> assertThat(remaining(two)).isEqualTo(8));
         });
         assertThat(relay.handshakes()).as("connections over TLS").isPositive();
+    }
+
+    /** The nodes are those that the cluster names, so their names must be those of the certificate. */
+    @Test
+    void clusterDecidesThroughTheBundle() throws Exception {
+        int port = Ports.free();
+        try (TlsRelay front = TlsRelay.start(keys, port);
+                RunningRedis node = RunningRedis.start(
+                        port,
+                        "cluster-enabled yes",
+                        "cluster-config-file nodes-" + port + ".conf",
+                        "cluster-announce-ip 127.0.0.1",
+                        "cluster-announce-port " + front.port())) {
+            int[] slots = IntStream.range(0, SlotHash.SLOT_COUNT).toArray();
+            String unused = node.ask(commands -> commands.clusterAddSlots(slots));
+            await().until(() -> node.ask(commands -> commands.clusterInfo()).contains("cluster_state:ok"));
+            Application.with(
+                            folder,
+                            "spring.data.redis.cluster.nodes=localhost:" + front.port(),
+                            "ratelimit.store.type=redis")
+                    .withPropertyValues(bundle(keys))
+                    .run(context -> {
+                        assertThat(context).hasNotFailed();
+                        assertThat(remaining(context)).isEqualTo(9);
+                    });
+            assertThat(node.keys()).hasSize(1);
+            assertThat(front.handshakes()).as("connections over TLS").isPositive();
+        }
     }
 
     @Test

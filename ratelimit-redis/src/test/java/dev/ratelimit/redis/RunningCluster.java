@@ -6,6 +6,7 @@ import io.lettuce.core.RedisURI;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import redis.embedded.RedisServer;
 import redis.embedded.RedisShardedCluster;
 
 /** Three masters of a test, on loopback. */
@@ -20,7 +21,8 @@ final class RunningCluster implements AutoCloseable {
     /** Starts it, and waits until every node has heard of all others. */
     static RunningCluster start() throws IOException {
         RedisShardedCluster cluster = RedisShardedCluster.newRedisCluster()
-                .ephemeral()
+                .withServerBuilder(RedisServer.newRedisServer().executableProvider(RedisProgram.chosen()::linked))
+                .serverPorts(List.of(Ports.free(), Ports.free(), Ports.free()))
                 .shard("one", 0)
                 .shard("two", 0)
                 .shard("three", 0)

@@ -26,8 +26,11 @@ final class RunningRedis implements AutoCloseable {
     }
 
     static RunningRedis start(int port, String... settings) throws IOException {
-        RedisServerBuilder builder =
-                RedisServer.newRedisServer().port(port).setting("save \"\"").setting("appendonly no");
+        RedisServerBuilder builder = RedisServer.newRedisServer()
+                .executableProvider(RedisProgram.chosen()::linked)
+                .port(port)
+                .setting("save \"\"")
+                .setting("appendonly no");
         for (String setting : settings) {
             builder.setting(setting);
         }

@@ -1,12 +1,17 @@
 package dev.ratelimit.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.mockito.Mockito.mock;
 
 import dev.ratelimit.setting.InvalidPropertyException;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisConnectionException;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Iterator;
 import java.util.List;
 import org.apache.commons.logging.LogFactory;
 import org.junit.jupiter.api.Test;
@@ -93,6 +98,24 @@ class StartupRefusalTest {
                     .withPropertyValues("spring.data.redis.password=right")
                     .run(context -> assertThat(context).hasNotFailed());
         }
+    }
+
+    @Test
+    void reasonIsAskedForAgainIfTheConnectionWasClosedBeforeIt() {
+        RedisException closedFirst = new RedisConnectionException("", new IllegalStateException("not registered"));
+        RedisException refused = new RedisCommandExecutionException("WRONGPASS");
+        Iterator<RedisException> failures =
+                List.of(closedFirst, closedFirst, refused).iterator();
+
+        assertThatThrownBy(() -> RedisRequirements.connect(() -> {
+                    throw failures.next();
+                }))
+                .isSameAs(refused);
+
+        assertThatThrownBy(() -> RedisRequirements.connect(() -> {
+                    throw closedFirst;
+                }))
+                .isSameAs(closedFirst);
     }
 
     /** It does not help to wait for that. */

@@ -19,7 +19,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** The reads of the endpoint. They charge nothing, and return a bounded number of rows. */
+/** The reads of the endpoint. They charge nothing, and return a bounded number of rows, except of limits and rules. */
 final class EndpointReads {
 
     static final String EXPLAIN = "explain";
@@ -176,8 +176,7 @@ final class EndpointReads {
         LimitView limit = operations.limit(name);
         List<VersionView> history = operations.limitHistory(name);
         if (limit == null && history.isEmpty()) {
-            throw new NotFoundException("no limit '" + name + "' is in force; name one of "
-                    + operations.limits().stream().map(LimitView::name).toList());
+            throw new NotFoundException("no limit '" + name + "' is in force; name one of " + operations.limitNames());
         }
         return new OneLimit(
                 limit,

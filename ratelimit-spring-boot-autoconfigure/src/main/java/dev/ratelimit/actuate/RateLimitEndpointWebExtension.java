@@ -3,6 +3,7 @@ package dev.ratelimit.actuate;
 import dev.ratelimit.operate.Operations;
 import dev.ratelimit.operate.UnavailableException;
 import dev.ratelimit.support.LogText;
+import dev.ratelimit.support.OncePerMinute;
 import java.security.Principal;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +39,7 @@ public final class RateLimitEndpointWebExtension {
 
     private final EndpointReads reads;
     private final EndpointWrites writes;
+    private final OncePerMinute failures = new OncePerMinute();
 
     public RateLimitEndpointWebExtension(Operations operations) {
         this.reads = new EndpointReads(operations);
@@ -136,7 +138,7 @@ public final class RateLimitEndpointWebExtension {
         return name == null || name.isBlank() ? RateLimitEndpoint.NOBODY : name;
     }
 
-    private static WebEndpointResponse<Object> answer(Supplier<Object> operation) {
+    private WebEndpointResponse<Object> answer(Supplier<Object> operation) {
         try {
             return new WebEndpointResponse<>(operation.get());
         } catch (NotFoundException e) {
@@ -149,7 +151,11 @@ public final class RateLimitEndpointWebExtension {
             return refusal(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE, e);
         } catch (NestedRuntimeException e) {
             // Of the database. Its message may hold statements and addresses, so it goes to the log only.
-            log.warn("The database of the rate limits failed a request to the endpoint", LogText.trace(e));
+            if (failures.mayTell(e.getClass())) { // A script may ask again and again.
+                log.warn(
+                        "The database of the rate limits failed a request to the endpoint (logged once a minute at most)",
+                        LogText.trace(e));
+            }
             return new WebEndpointResponse<>(
                     new Refusal(
                             WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE,

@@ -16,7 +16,8 @@ import org.springframework.core.annotation.AliasFor;
  * decided all-or-nothing.
  *
  * <p>The expressions are of the Spring Expression Language. They can use the arguments by name ({@code #form}), beans
- * ({@code @tenants}), and in a web request {@code #request} and {@code #client}, the client's address.
+ * ({@code @tenants}), and in a web request {@code #request}, {@code #principal} and
+ * {@code #client}, the client's address.
  *
  * <p>A mistake stops the application at startup: a limit that does not exist, an expression that is malformed or uses an
  * unknown name, a cost that the limit can never grant, a method or class that is final, private or static.

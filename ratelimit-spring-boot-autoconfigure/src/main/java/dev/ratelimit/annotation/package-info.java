@@ -1,5 +1,5 @@
 /**
- * {@link dev.ratelimit.annotation.RateLimited} and what applies it.
+ * {@link dev.ratelimit.annotation.RateLimited}, for methods of beans. {@code dev.ratelimit.annotation.interceptor} applies it.
  */
 @NullMarked
 package dev.ratelimit.annotation;

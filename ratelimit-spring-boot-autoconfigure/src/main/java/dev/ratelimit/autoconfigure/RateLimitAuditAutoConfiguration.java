@@ -2,7 +2,6 @@ package dev.ratelimit.autoconfigure;
 
 import dev.ratelimit.audit.CacheUse;
 import dev.ratelimit.audit.RequestAudit;
-import dev.ratelimit.audit.report.Reports;
 import dev.ratelimit.audit.retention.AuditArchive;
 import dev.ratelimit.audit.retention.Retention;
 import dev.ratelimit.autoconfigure.property.AuditProperties;
@@ -22,7 +21,6 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -32,7 +30,7 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
 
-/** The audit trail, totals and reports, where there is a database for them. */
+/** The audit trail and totals, where there is a database for them. */
 @AutoConfiguration(after = RateLimitAutoConfiguration.class)
 @ConditionalOnClass(NamedParameterJdbcTemplate.class)
 @ConditionalOnProperty(name = "ratelimit.enabled", matchIfMissing = true)
@@ -108,15 +106,6 @@ public final class RateLimitAuditAutoConfiguration {
     @Bean
     LimiterCaches rateLimitCacheUse(ObjectProvider<StoreRateLimiter> limiters) {
         return new LimiterCaches(limiters);
-    }
-
-    @Bean
-    @ConditionalOnMissingBean
-    @ConditionalOnBean(RequestAudit.class)
-    @Nullable
-    Reports rateLimitReports(ObjectProvider<RequestAudit> audits) {
-        RequestAudit audit = audits.getIfAvailable();
-        return audit == null ? null : audit.reports();
     }
 
     /** The limiter needs its listeners before it exists itself. */

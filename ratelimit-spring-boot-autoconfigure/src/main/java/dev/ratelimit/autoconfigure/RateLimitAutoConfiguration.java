@@ -3,6 +3,9 @@ package dev.ratelimit.autoconfigure;
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.Limits;
 import dev.ratelimit.RateLimiter;
+import dev.ratelimit.actuate.NoReports;
+import dev.ratelimit.audit.RequestAudit;
+import dev.ratelimit.audit.report.Reports;
 import dev.ratelimit.autoconfigure.property.ConfiguredPolicy;
 import dev.ratelimit.autoconfigure.property.RateLimitProperties;
 import dev.ratelimit.connection.ApplicationDataSource;
@@ -14,6 +17,7 @@ import dev.ratelimit.database.StateDatabase;
 import dev.ratelimit.engine.Grouping;
 import dev.ratelimit.engine.StoreListener;
 import dev.ratelimit.engine.StoreRateLimiter;
+import dev.ratelimit.operate.Operations;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.LiveLimits;
 import dev.ratelimit.policy.Policies;
@@ -40,17 +44,18 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 import org.springframework.util.function.SingletonSupplier;
 
 /** The limiter with its limits, store and upkeep. */
 @AutoConfiguration(afterName = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
-@EnableConfigurationProperties(RateLimitProperties.class)
 public final class RateLimitAutoConfiguration {
 
     private static final int MOST_INSTANCES = 10_000;
@@ -156,6 +161,7 @@ public final class RateLimitAutoConfiguration {
                         properties.deniedCache().enabled()
                                 ? properties.deniedCache().maxSize()
                                 : 0)
+                .onFailure(properties.onFailure())
                 .instances(instances(properties))
                 .build();
     }
@@ -176,16 +182,22 @@ public final class RateLimitAutoConfiguration {
         return new ProbableMistakes(context, finders);
     }
 
-    @Bean
-    @ConditionalOnMissingBean
-    @Lazy(false)
-    LoginCheck rateLimitLoginCheck(RateLimitProperties properties, Limits limits, BeanFactory beans) {
-        return new LoginCheck(
-                properties.login().limit(),
-                properties.login().addressLimit(),
-                properties.login().nameLimit(),
-                limits,
-                beans);
+    /** Elsewhere nobody logs in by a request: the same settings may also start a task, or a test without a web server. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+    static class LoginConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean
+        @Lazy(false)
+        LoginCheck rateLimitLoginCheck(RateLimitProperties properties, Limits limits, BeanFactory beans) {
+            return new LoginCheck(
+                    properties.login().limit(),
+                    properties.login().addressLimit(),
+                    properties.login().nameLimit(),
+                    limits,
+                    beans);
+        }
     }
 
     private static int instances(RateLimitProperties properties) {
@@ -203,6 +215,20 @@ public final class RateLimitAutoConfiguration {
                 "ratelimit.upkeep.",
                 () -> new Upkeep(store, properties.upkeep().keep())
                         .every(properties.upkeep().interval()));
+    }
+
+    /** Always there, so that an application that uses them starts also where nothing is written. */
+    @Bean
+    @ConditionalOnMissingBean
+    Reports rateLimitReports(ObjectProvider<RequestAudit> audits, RateLimitProperties properties) {
+        RequestAudit audit = audits.getIfAvailable();
+        if (audit != null) {
+            return audit.reports();
+        }
+        return new NoReports(
+                properties.enabled()
+                        ? Operations.NO_REPORTS
+                        : "there are no reports while rate limiting is off; set ratelimit.enabled to true");
     }
 
     /** Copies the SQLite files; there are none if everything is kept elsewhere. */
@@ -225,4 +251,9 @@ public final class RateLimitAutoConfiguration {
         return new Backups(
                 directory == null ? null : Path.of(directory), files, clocks.getIfAvailable(InstantSource::system));
     }
+
+    /** Binds the properties, whose package javadoc leaves out: JDK 17 fails if an annotation of a public class names one of them. */
+    @Configuration(proxyBeanMethods = false)
+    @EnableConfigurationProperties(RateLimitProperties.class)
+    static class PropertiesConfiguration {}
 }

@@ -1,6 +1,7 @@
 package dev.ratelimit.autoconfigure;
 
 import dev.ratelimit.audit.RequestAudit;
+import dev.ratelimit.audit.retention.Retention;
 import dev.ratelimit.connection.AwaitedLimitStore;
 import dev.ratelimit.connection.PoolStatus;
 import dev.ratelimit.engine.StoreRateLimiter;
@@ -46,8 +47,13 @@ public final class RateLimitLimiterMetricsAutoConfiguration {
     @ConditionalOnMissingBean
     @ConditionalOnBean(RequestAudit.class)
     @Nullable
-    AuditMeters rateLimitAuditMeters(ObjectProvider<RequestAudit> audits) {
+    AuditMeters rateLimitAuditMeters(ObjectProvider<RequestAudit> audits, ObjectProvider<Retention> retentions) {
         RequestAudit audit = audits.getIfAvailable();
-        return audit == null ? null : new AuditMeters(audit);
+        return audit == null
+                ? null
+                : new AuditMeters(audit, () -> {
+                    Retention retention = retentions.getIfAvailable();
+                    return retention == null ? 0 : retention.failures().size();
+                });
     }
 }

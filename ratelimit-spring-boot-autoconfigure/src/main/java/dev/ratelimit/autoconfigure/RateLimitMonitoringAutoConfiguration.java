@@ -2,6 +2,7 @@ package dev.ratelimit.autoconfigure;
 
 import dev.ratelimit.admin.PolicyStorage;
 import dev.ratelimit.audit.RequestAudit;
+import dev.ratelimit.audit.retention.Retention;
 import dev.ratelimit.autoconfigure.property.MonitoringProperties;
 import dev.ratelimit.autoconfigure.property.RateLimitProperties;
 import dev.ratelimit.engine.StoreRateLimiter;
@@ -9,26 +10,30 @@ import dev.ratelimit.event.EventPublisher;
 import dev.ratelimit.monitor.Monitor;
 import dev.ratelimit.monitor.Warnings;
 import dev.ratelimit.policy.Policies;
+import java.util.List;
 import java.util.Map;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 
 /** Watches limits: log lines, warnings and application events. */
 @AutoConfiguration(before = RateLimitAutoConfiguration.class)
-@EnableConfigurationProperties(RateLimitProperties.class)
+@Import(RateLimitAutoConfiguration.PropertiesConfiguration.class)
 public final class RateLimitMonitoringAutoConfiguration {
 
     /** Asks for the policies when it reads penalties: the limiter needs its listeners before. */
     @Bean
     @ConditionalOnMissingBean
     Monitor rateLimitMonitor(
-            RateLimitProperties properties, ObjectProvider<Policies> policies, ObjectProvider<RequestAudit> audits) {
+            RateLimitProperties properties,
+            ObjectProvider<Policies> policies,
+            ObjectProvider<RequestAudit> audits,
+            ObjectProvider<Retention> retentions) {
         MonitoringProperties settings = properties.monitoring();
         return Monitor.builder()
                 .penalties(
@@ -43,6 +48,14 @@ public final class RateLimitMonitoringAutoConfiguration {
                 .totalsDropped(() -> {
                     RequestAudit audit = audits.getIfAvailable();
                     return audit == null ? 0 : audit.droppedMinutes();
+                })
+                .auditFailure(() -> {
+                    RequestAudit audit = audits.getIfAvailable();
+                    return audit == null ? null : audit.failure();
+                })
+                .retentionFailures(() -> {
+                    Retention retention = retentions.getIfAvailable();
+                    return retention == null ? List.of() : retention.failures();
                 })
                 .logsDenials(settings.logDenials())
                 .build();

@@ -1,5 +1,6 @@
 package dev.ratelimit.autoconfigure;
 
+import dev.ratelimit.actuate.NoReports;
 import dev.ratelimit.actuate.ThisInstance;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.audit.report.Reports;
@@ -32,7 +33,7 @@ public final class RateLimitOperationsAutoConfiguration {
     @ConditionalOnMissingBean
     Operations rateLimitOperations(
             RateLimitAdmin admin,
-            ObjectProvider<Reports> reports,
+            Reports reports,
             ObjectProvider<Backups> backups,
             ObjectProvider<Retention> retention,
             ObjectProvider<InstanceStatus.Reader> status,
@@ -42,7 +43,7 @@ public final class RateLimitOperationsAutoConfiguration {
         return new Operations(
                 admin,
                 new Operations.Services(
-                        reports.getIfAvailable(),
+                        reports instanceof NoReports ? null : reports,
                         files == null || files.files().isEmpty() ? null : files,
                         retention.getIfAvailable(),
                         status.getObject(),

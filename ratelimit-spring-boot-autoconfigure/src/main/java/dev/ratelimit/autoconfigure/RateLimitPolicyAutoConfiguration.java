@@ -8,6 +8,7 @@ import dev.ratelimit.admin.PolicyStorage;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.annotation.interceptor.RateLimitedCheck;
 import dev.ratelimit.autoconfigure.property.ConfiguredPolicy;
+import dev.ratelimit.autoconfigure.property.NamesInBrackets;
 import dev.ratelimit.autoconfigure.property.RateLimitProperties;
 import dev.ratelimit.caller.Accounts;
 import dev.ratelimit.caller.ApiKeys;
@@ -47,6 +48,7 @@ import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitializat
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
 import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.util.pattern.PathPatternParser;
@@ -200,7 +202,9 @@ public final class RateLimitPolicyAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    PolicyConfiguration rateLimitPolicyConfiguration(RateLimitProperties properties, BeanFactory beans) {
+    PolicyConfiguration rateLimitPolicyConfiguration(
+            RateLimitProperties properties, BeanFactory beans, Environment environment) {
+        NamesInBrackets.require(environment);
         return ConfiguredPolicy.of(properties, MvcPaths.parser(beans));
     }
 

@@ -30,6 +30,7 @@ import dev.ratelimit.web.servlet.CallerLimits;
 import dev.ratelimit.web.servlet.ExemptPaths;
 import dev.ratelimit.web.servlet.ProblemRejectionHandler;
 import dev.ratelimit.web.servlet.RateLimitRejectionHandler;
+import dev.ratelimit.web.servlet.filter.GateCallerLimits;
 import dev.ratelimit.web.servlet.filter.OriginalConnectionCustomizer;
 import dev.ratelimit.web.servlet.filter.OriginalConnectionValve;
 import dev.ratelimit.web.servlet.filter.RateLimitExceptionResolver;
@@ -264,7 +265,7 @@ public final class RateLimitWebAutoConfiguration {
     @ConditionalOnMissingBean
     CallerLimits rateLimitCallerLimits(
             ServletGate gate, @Qualifier(RateLimitClocks.BEAN) ObjectProvider<InstantSource> clock) {
-        return new CallerLimits(gate, clock.getIfAvailable(InstantSource::system));
+        return new GateCallerLimits(gate, clock.getIfAvailable(InstantSource::system));
     }
 
     @Bean

@@ -1,5 +1,7 @@
 package dev.ratelimit.database;
 
+import dev.ratelimit.setting.InvalidPropertyException;
+import dev.ratelimit.store.postgresql.PostgresLimitStore;
 import dev.ratelimit.store.sqlite.SqliteFile.Synchronous;
 import dev.ratelimit.support.Keyword;
 import java.time.Duration;
@@ -71,6 +73,19 @@ public record StoreProperties(
             @DefaultValue Map<String, String> shards,
             @DefaultValue("on") SynchronousCommit synchronousCommit,
             @DefaultValue("lock") Mode mode) {
+
+        public Postgresql {
+            try {
+                PostgresLimitStore.requireSchema(schema);
+            } catch (IllegalArgumentException e) {
+                throw new InvalidPropertyException(
+                        "ratelimit.store.postgresql.schema", schema, PostgresLimitStore.SCHEMA_ADVICE);
+            }
+            if (poolSize < 1) {
+                throw new InvalidPropertyException(
+                        "ratelimit.store.postgresql.pool-size", poolSize, "write a whole number of at least 1");
+            }
+        }
 
         /** Keeps the password out of logs. */
         @Override

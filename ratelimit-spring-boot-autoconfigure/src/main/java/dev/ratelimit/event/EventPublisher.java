@@ -5,7 +5,7 @@ import dev.ratelimit.LimitDecision;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.RequestRecord;
 import dev.ratelimit.Subject;
-import dev.ratelimit.admin.version.Revision;
+import dev.ratelimit.admin.version.Version;
 import dev.ratelimit.caller.Account;
 import dev.ratelimit.data.ChangeListener;
 import dev.ratelimit.engine.StoreListener;
@@ -152,21 +152,21 @@ public final class EventPublisher implements DecisionListener, StoreListener, Ch
     public void policyChanged() {}
 
     @Override
-    public void limitChanged(String name, @Nullable Revision<?> inForce) {
+    public void limitChanged(String name, @Nullable Version<?> inForce) {
         add(
                 inForce == null
                         ? new LimitChangedEvent(name, null, null, null, null)
                         : new LimitChangedEvent(
-                                name, inForce.version(), inForce.by(), inForce.reason(), inForce.expiresAt()));
+                                name, inForce.number(), inForce.by(), inForce.reason(), inForce.expiresAt()));
     }
 
     @Override
-    public void ruleChanged(String name, @Nullable Revision<?> inForce) {
+    public void ruleChanged(String name, @Nullable Version<?> inForce) {
         add(
                 inForce == null
                         ? new RuleChangedEvent(name, null, null, null, null)
                         : new RuleChangedEvent(
-                                name, inForce.version(), inForce.by(), inForce.reason(), inForce.expiresAt()));
+                                name, inForce.number(), inForce.by(), inForce.reason(), inForce.expiresAt()));
         String addresses = Steering.addressesBlockedBy(name);
         if (addresses != null) {
             add(

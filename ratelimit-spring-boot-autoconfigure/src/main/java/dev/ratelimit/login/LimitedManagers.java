@@ -85,10 +85,9 @@ public final class LimitedManagers implements SmartInstantiationAwareBeanPostPro
 
         @Override
         public @Nullable Object invoke(MethodInvocation call) throws Throwable {
-            Object[] arguments = call.getArguments();
             return call.getMethod().getName().equals("authenticate")
-                            && arguments.length == 1
-                            && arguments[0] instanceof Authentication login
+                            && call.getArguments().length == 1
+                            && call.getArguments()[0] instanceof Authentication login
                     ? logins.get().authenticate(manager, login)
                     : call.proceed();
         }

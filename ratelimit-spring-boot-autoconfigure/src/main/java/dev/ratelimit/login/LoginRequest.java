@@ -7,7 +7,6 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
-import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.context.request.ServletRequestAttributes;
 
 /**
@@ -22,9 +21,10 @@ record LoginRequest(
 
     /** The login request of the current thread. */
     static LoginRequest current(ServletGate gate) {
-        return RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes
-                ? new LoginRequest(gate, attributes.getRequest(), attributes.getResponse())
-                : new LoginRequest(gate, null, null);
+        ServletRequestAttributes current = ServletGate.currentRequest();
+        return current == null
+                ? new LoginRequest(gate, null, null)
+                : new LoginRequest(gate, current.getRequest(), current.getResponse());
     }
 
     /** By its address. A path exempts nobody from guessing passwords on it. */

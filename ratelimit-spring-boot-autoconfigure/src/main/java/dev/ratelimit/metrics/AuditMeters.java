@@ -5,14 +5,20 @@ import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.function.IntSupplier;
 
-/** The audit trail and totals: rows that wait, and entries and minutes that are lost. */
+/** The audit trail and totals: whether they are written, rows that wait, entries that are lost, and months that do not end. */
 public final class AuditMeters implements MeterBinder {
 
     private final RequestAudit audit;
+    private final IntSupplier retentionFailures;
 
-    public AuditMeters(RequestAudit audit) {
+    /**
+     * @param retentionFailures how many old months and archives could not be dropped
+     */
+    public AuditMeters(RequestAudit audit, IntSupplier retentionFailures) {
         this.audit = audit;
+        this.retentionFailures = retentionFailures;
     }
 
     @Override
@@ -28,6 +34,12 @@ public final class AuditMeters implements MeterBinder {
                 .register(registry);
         Gauge.builder("ratelimit.audit.waiting", audit, RequestAudit::waiting)
                 .description("Rows of the audit trail that wait to be written")
+                .register(registry);
+        Gauge.builder("ratelimit.audit.available", audit, one -> one.failure() == null ? 1 : 0)
+                .description("Whether the audit trail and totals can be written")
+                .register(registry);
+        Gauge.builder("ratelimit.retention.failures", retentionFailures::getAsInt)
+                .description("Old months and archives that the last run could not drop")
                 .register(registry);
     }
 }

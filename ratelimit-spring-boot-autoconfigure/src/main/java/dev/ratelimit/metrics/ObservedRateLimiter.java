@@ -119,6 +119,11 @@ public final class ObservedRateLimiter implements RateLimiter {
     }
 
     @Override
+    public CompletionStage<Charged> chargeAsync(LimitRequest request) {
+        return observedLater(request, () -> limiter.chargeAsync(request), Charged::decision);
+    }
+
+    @Override
     public Decision peek(LimitRequest request) {
         return limiter.peek(request);
     }

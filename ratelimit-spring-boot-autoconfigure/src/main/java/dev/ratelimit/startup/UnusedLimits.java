@@ -16,7 +16,7 @@ import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
 /**
- * Finds limits that no rule and no {@code @RateLimited} names. If a bean of the application has a {@link RateLimiter}, it
+ * Finds limits that no rule and no {@code @RateLimited} names, and applications without any limit. If a bean of the application has a {@link RateLimiter}, it
  * may ask for any of them, so then there is nothing to find.
  */
 public final class UnusedLimits implements ProbableMistakes.Finder {
@@ -49,6 +49,9 @@ public final class UnusedLimits implements ProbableMistakes.Finder {
 
     @Override
     public List<String> find() {
+        if (isNothingLimited()) {
+            return applicationAsks() ? List.of() : List.of("no limit is configured below ratelimit.limits");
+        }
         Set<String> unused = new LinkedHashSet<>(configuration.limits().keySet());
         Stream.concat(configuration.rules().stream(), policies.current().rules().rules().stream())
                 .map(Rule::limits)
@@ -61,6 +64,13 @@ public final class UnusedLimits implements ProbableMistakes.Finder {
         }
         return List.of("no rule and no @RateLimited names the limit" + (unused.size() == 1 ? " " : "s ")
                 + String.join(", ", unused));
+    }
+
+    private boolean isNothingLimited() {
+        RateLimitedCheck check = annotations.getIfAvailable();
+        return configuration.limits().isEmpty()
+                && policies.current().rules().rules().isEmpty()
+                && (check == null || check.limitsInUse().isEmpty());
     }
 
     private boolean applicationAsks() {

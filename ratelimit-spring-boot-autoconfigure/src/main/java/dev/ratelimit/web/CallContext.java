@@ -4,6 +4,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Subject;
 import dev.ratelimit.policy.SubjectKey;
+import java.security.Principal;
 import java.time.Duration;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
@@ -59,6 +60,11 @@ public interface CallContext {
      */
     default boolean afterResponse(IntConsumer work) {
         return false;
+    }
+
+    /** The user of the web request for expressions, or {@code null}. */
+    default @Nullable Principal principal() {
+        return null;
     }
 
     /** The address of the client for expressions, or {@code null}. */

@@ -5,7 +5,8 @@ import dev.ratelimit.support.IpAddress;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,6 +30,9 @@ public final class ClientAddresses {
     public static final String X_FORWARDED_FOR = "X-Forwarded-For";
     public static final String FORWARDED = "Forwarded";
 
+    /** Never read, but it shows that there is a proxy. */
+    public static final String X_REAL_IP = "X-Real-IP";
+
     /** More hops than that are nobody's. */
     private static final int MOST_HOPS = 64;
 
@@ -36,8 +40,9 @@ public final class ClientAddresses {
 
     private final List<AddressRange> trustedProxies;
     private final ForwardingHeaders headers;
-    private final AtomicBoolean warned = new AtomicBoolean();
-    private final AtomicBoolean warnedOfBoth = new AtomicBoolean();
+
+    /** The warnings that were logged: each is logged once. */
+    private final Set<String> warnings = ConcurrentHashMap.newKeySet();
 
     public ClientAddresses(List<AddressRange> trustedProxies, ForwardingHeader header) {
         this.trustedProxies = List.copyOf(trustedProxies);
@@ -48,16 +53,30 @@ public final class ClientAddresses {
     public @Nullable IpAddress addressOf(Connection connection) {
         IpAddress peer = IpAddress.parse(connection.peer());
         if (peer == null || !AddressRange.anyContains(trustedProxies, peer)) {
-            if (connection.isForwarded() && !warned.getAndSet(true)) {
-                log.warn(
+            if (connection.isForwarded()) {
+                warnOnce(
                         "Ignoring X-Forwarded-For or Forwarded from {}, which is not a trusted proxy: all clients behind it"
-                                + " count as one. If it is your proxy, add it to ratelimit.identity.trusted-proxies."
-                                + " This is logged once",
+                                + " count as one. If it is your proxy, add it to ratelimit.identity.trusted-proxies",
                         peer);
+            } else if (connection.hasRealIp()) {
+                warnOfRealIp(peer);
             }
             return peer;
         }
         return forwarded(peer, connection);
+    }
+
+    private void warnOfRealIp(@Nullable IpAddress peer) {
+        warnOnce(
+                "Ignoring X-Real-IP from {}: all clients behind it count as one. If it is your proxy, let it write"
+                        + " X-Forwarded-For, and add it to ratelimit.identity.trusted-proxies",
+                peer);
+    }
+
+    private void warnOnce(String message, @Nullable IpAddress peer) {
+        if (warnings.add(message)) {
+            log.warn(message + ". This is logged once", peer);
+        }
     }
 
     private IpAddress forwarded(IpAddress proxy, Connection connection) {
@@ -73,17 +92,32 @@ public final class ClientAddresses {
         if (one != null && other != null) {
             return one.equals(other) ? one : undecided(proxy);
         }
-        return one != null ? one : other != null ? other : proxy;
+        IpAddress client = one != null ? one : other;
+        if (client == null) {
+            warnOfMissingHeader(proxy, connection);
+            return proxy;
+        }
+        return client;
+    }
+
+    /** A proxy writes its header into each request that it passes on, so it writes another one. */
+    private void warnOfMissingHeader(IpAddress proxy, Connection connection) {
+        if (connection.isForwarded()) {
+            warnOnce(
+                    "A request from the trusted proxy {} lacks the header that ratelimit.identity.forwarded-header names, but"
+                            + " has the other one: all clients behind it count as one. Name the header that your proxy writes",
+                    proxy);
+        } else if (connection.hasRealIp()) {
+            warnOfRealIp(proxy);
+        }
     }
 
     /** All such requests count as one client, that of the proxy: no choice of headers gains a separate count. */
     private IpAddress undecided(IpAddress proxy) {
-        if (!warnedOfBoth.getAndSet(true)) {
-            log.warn(
-                    "X-Forwarded-For and Forwarded disagree in a request from {}; counting it for the proxy. Set"
-                            + " ratelimit.identity.forwarded-header to the one that your proxy writes. This is logged once",
-                    proxy);
-        }
+        warnOnce(
+                "X-Forwarded-For and Forwarded disagree in a request from {}; counting it for the proxy. Set"
+                        + " ratelimit.identity.forwarded-header to the one that your proxy writes",
+                proxy);
         return proxy;
     }
 
@@ -116,8 +150,10 @@ public final class ClientAddresses {
      * @param peer the address at the other end
      * @param forwardedFor the lines of {@code X-Forwarded-For}
      * @param forwarded the lines of {@code Forwarded}
+     * @param hasRealIp whether there is {@code X-Real-IP}
      */
-    public record Connection(@Nullable String peer, List<String> forwardedFor, List<String> forwarded) {
+    public record Connection(
+            @Nullable String peer, List<String> forwardedFor, List<String> forwarded, boolean hasRealIp) {
 
         boolean isForwarded() {
             return !forwardedFor.isEmpty() || !forwarded.isEmpty();

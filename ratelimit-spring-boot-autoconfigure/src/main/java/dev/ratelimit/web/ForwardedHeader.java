@@ -49,14 +49,20 @@ final class ForwardedHeader {
         return hop;
     }
 
-    /** Splits at the separators that are not within quotes. */
+    /**
+     * Splits at the separators that are not within quotes. Only escaped quotes can follow one that is not closed, and a proxy writes
+     * none there: so they are letters, too, and each letter is read twice at most.
+     */
     private static List<String> split(String text, char separator) {
         List<String> parts = new ArrayList<>();
         int start = 0;
+        boolean closes = true;
         for (int i = 0; i < text.length(); i++) {
             char letter = text.charAt(i);
-            if (letter == '"') {
-                i = endOfQuote(text, i);
+            if (letter == '"' && closes) {
+                int end = endOfQuote(text, i);
+                closes = end > i;
+                i = end;
             } else if (letter == separator) {
                 parts.add(text.substring(start, i));
                 start = i + 1;

@@ -1,6 +1,6 @@
 /**
- * The parts that every web stack shares, without a server API: the client's address, the source of API keys, expressions, headers and
- * problem documents, and the surroundings of a call of a limited method.
+ * The parts that every web stack shares, without a server API: the client's address, the source of API keys, headers and problem
+ * documents, and the surroundings of a call of a limited method.
  */
 @NullMarked
 package dev.ratelimit.web;

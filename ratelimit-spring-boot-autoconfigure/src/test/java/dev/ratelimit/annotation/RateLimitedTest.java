@@ -68,6 +68,11 @@ class RateLimitedTest {
             return pages;
         }
 
+        @RateLimited(limit = "two", cost = "#bytes / 1000.0")
+        public int upload(int bytes) {
+            return bytes;
+        }
+
         @RateLimited("two")
         @RateLimited("ten")
         public void both() {}
@@ -85,7 +90,7 @@ class RateLimitedTest {
             return word;
         }
 
-        @RateLimited(limit = "two", countWhen = "#result.charAt(99) == 'x'")
+        @RateLimited(limit = "two", countWhen = "#result.charAt(99) != null")
         public String mistaken() {
             return "fine";
         }
@@ -284,6 +289,15 @@ class RateLimitedTest {
         assertThatThrownBy(() -> jobs.print(1)).isInstanceOf(RateLimitExceededException.class);
 
         assertThat(jobs.print(0)).isZero();
+    }
+
+    @Test
+    void fractionOfACostIsRoundedUp() {
+        jobs.upload(1);
+        jobs.upload(1000);
+
+        assertThatThrownBy(() -> jobs.upload(1)).isInstanceOf(RateLimitExceededException.class);
+        assertThat(jobs.upload(0)).isZero();
     }
 
     @Test

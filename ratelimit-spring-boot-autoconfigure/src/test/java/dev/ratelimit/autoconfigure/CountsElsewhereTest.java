@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
+import dev.ratelimit.actuate.NoReports;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.audit.RequestAudit;
@@ -300,7 +301,7 @@ class CountsElsewhereTest {
             assertThat(context.getBeanProvider(ApiKeys.class).getIfAvailable()).isNull();
             assertThat(context.getBeanProvider(RequestAudit.class).getIfAvailable())
                     .isNull();
-            assertThat(context.getBeanProvider(Reports.class).getIfAvailable()).isNull();
+            assertThat(context.getBean(Reports.class)).isInstanceOf(NoReports.class);
             assertThat(context.getBeanProvider(Retention.class).getIfAvailable())
                     .isNull();
             assertThat(context.getBean(Operations.class).hasReports()).isFalse();

@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.security.authentication.AuthenticationManager;
 
@@ -64,6 +65,24 @@ class LoginMistakesTest {
                         .withClassLoader(new FilteredClassLoader(AuthenticationManager.class)),
                 "ratelimit.login.limit",
                 "Add spring-boot-starter-security");
+    }
+
+    /** Such as a task of the same application, or a test of it without a web server. */
+    @Test
+    void withoutWebRequestsTheLimitIsNoMistake() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        RateLimitAutoConfiguration.class,
+                        RateLimitPolicyAutoConfiguration.class,
+                        RateLimitWebAutoConfiguration.class,
+                        RateLimitLoginAutoConfiguration.class))
+                .withPropertyValues(
+                        "ratelimit.store.type=memory",
+                        "ratelimit.limits.login.algorithm=sliding-log",
+                        "ratelimit.limits.login.max-requests=5",
+                        "ratelimit.limits.login.window=1m",
+                        "ratelimit.login.limit=login")
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     @Test

@@ -40,6 +40,7 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.ConfigDataApplicationContextInitializer;
+import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
@@ -56,7 +57,7 @@ class RateLimitAutoConfigurationTest {
             RateLimitAutoConfiguration.class,
             RateLimitPolicyAutoConfiguration.class,
             RateLimitMetricsAutoConfiguration.class,
-            RateLimitReactiveAutoConfiguration.class,
+            RateLimitUnsupportedAutoConfiguration.class,
             RateLimitWebAutoConfiguration.class,
             RateLimitedAutoConfiguration.class);
 
@@ -203,6 +204,23 @@ class RateLimitAutoConfigurationTest {
                     .contains("ratelimit.enabled: false");
         });
         reactive.withPropertyValues("ratelimit.enabled=false")
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    /** As with Jersey: neither the filters nor the answer of an annotation would exist. */
+    @Test
+    void servletApplicationWithoutSpringMvcStops() {
+        WebApplicationContextRunner servlets =
+                web.withClassLoader(new FilteredClassLoader("org.springframework.web.servlet"));
+        servlets.run(context -> {
+            FailureAnalysis analysis = new ConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
+            assertThat(analysis).isNotNull();
+            assertThat(analysis.getDescription()).contains("Value: 'servlet'");
+            assertThat(analysis.getAction())
+                    .startsWith("Add spring-boot-starter-webmvc")
+                    .contains("ratelimit.enabled: false");
+        });
+        servlets.withPropertyValues("ratelimit.enabled=false")
                 .run(context -> assertThat(context).hasNotFailed());
     }
 
@@ -389,6 +407,10 @@ class RateLimitAutoConfigurationTest {
                 "ratelimit.store.postgresql.username=limiter | ratelimit.store.postgresql.username | 'limiter' |"
                         + " Set ratelimit.store.postgresql.url, too, or leave this out:"
                         + " a DataSource of the application has its own user and password.",
+                "ratelimit.store.postgresql.schema=My Schema | ratelimit.store.postgresql.schema | 'My Schema' |"
+                        + " Write 1 to 63 letters, digits or '_', no digit first.",
+                "ratelimit.store.postgresql.pool-size=0 | ratelimit.store.postgresql.pool-size | 0 |"
+                        + " Write a whole number of at least 1.",
                 "ratelimit.store.postgresql.password=SECRET | ratelimit.store.postgresql.password | '******' |"
                         + " Set ratelimit.store.postgresql.url, too, or leave this out:"
                         + " a DataSource of the application has its own user and password.",

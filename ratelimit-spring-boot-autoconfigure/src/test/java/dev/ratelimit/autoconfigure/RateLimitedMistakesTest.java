@@ -14,6 +14,9 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Flow;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
@@ -29,6 +32,8 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.context.request.async.DeferredResult;
 
 /** A mistake in an annotation stops the start, not a call. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -91,6 +96,50 @@ class RateLimitedMistakesTest {
         public void call(Form form) {}
     }
 
+    static class MisspeltMethod {
+        @RateLimited(limit = "two", key = "#form.emial()")
+        public void call(Form form) {}
+    }
+
+    static class MisspeltRequestMethod {
+        @RateLimited(limit = "two", key = "#request.getHeadr('X-Tenant')")
+        public void call() {}
+    }
+
+    static class MisspeltClass {
+        @RateLimited(limit = "two", countWhen = "#exception instanceof T(java.io.IOExeption)")
+        public void call() {}
+    }
+
+    static class StatusCodeAsNumber {
+        @RateLimited(limit = "two", countWhen = "#result.statusCode == 401")
+        public ResponseEntity<String> call() {
+            return ResponseEntity.ok("");
+        }
+    }
+
+    static class EnumAsText {
+        @RateLimited(limit = "two", countWhen = "#result.statusCode.value() == 401 and 'DAYS' == #unit")
+        public ResponseEntity<String> call(TimeUnit unit) {
+            return ResponseEntity.ok("");
+        }
+    }
+
+    static class NumberAsCondition {
+        @RateLimited(limit = "two", countWhen = "401")
+        public void call() {}
+    }
+
+    static class StatusAsCondition {
+        @RateLimited(limit = "two", resetWhen = "#status")
+        public void call() {}
+    }
+
+    static class KeyInCapitals {
+        @RateLimited(limit = "two", key = "User + IP")
+        public void call() {}
+    }
+
     static class MisspeltNullSafeProperty {
         @RateLimited(limit = "two", key = "#form?.emial")
         public void call(Form form) {}
@@ -132,6 +181,31 @@ class RateLimitedMistakesTest {
         @RateLimited(limit = "two", resetWhen = "#result.emial == null")
         public CompletableFuture<Form> call() {
             return new CompletableFuture<>();
+        }
+    }
+
+    static class ExceptionOfDeferredResult {
+        @RateLimited(limit = "two", countWhen = "#exception != null")
+        public DeferredResult<Form> call() {
+            return new DeferredResult<>();
+        }
+    }
+
+    static class ResultOfFuture {
+        @RateLimited(limit = "two", resetWhen = "#result == 'ok'")
+        public FutureTask<String> call() {
+            return new FutureTask<>(() -> "ok");
+        }
+    }
+
+    @RateLimited(limit = "two", countWhen = "#exception != null")
+    static class ExceptionOfPublishers {
+        public Flow.Publisher<Form> call() {
+            return subscriber -> {};
+        }
+
+        public Flow.Publisher<Form> send() {
+            return subscriber -> {};
         }
     }
 
@@ -273,13 +347,62 @@ class RateLimitedMistakesTest {
                         ".call(Form)",
                         "key",
                         "'#from.email'",
-                        "Write no #from, which nothing is called here; known are #request, #client, #form, #a0, #p0."),
+                        "Write one of #request, #principal, #client, #form, #a0, #p0 instead of #from, which is unknown here."),
                 mistake(
                         MisspeltProperty.class,
                         ".call(Form)",
                         "key",
                         "'#form.emial'",
                         "Write email instead of emial, which is no property of Form."),
+                mistake(
+                        MisspeltMethod.class,
+                        ".call(Form)",
+                        "key",
+                        "'#form.emial()'",
+                        "Write email(…) instead of emial(…), which is no method of Form."),
+                mistake(
+                        MisspeltRequestMethod.class,
+                        ".call()",
+                        "key",
+                        "'#request.getHeadr('X-Tenant')'",
+                        "Write getHeader(…) instead of getHeadr(…), which is no method of HttpServletRequest."),
+                mistake(
+                        MisspeltClass.class,
+                        ".call()",
+                        "countWhen",
+                        "'#exception instanceof T(java.io.IOExeption)'",
+                        "Name a class that exists, with its package, instead of java.io.IOExeption."),
+                mistake(
+                        StatusCodeAsNumber.class,
+                        ".call()",
+                        "countWhen",
+                        "'#result.statusCode == 401'",
+                        "Compare #result.statusCode.value() with 401: #result.statusCode is of type HttpStatusCode, and no"
+                                + " number equals it."),
+                mistake(
+                        EnumAsText.class,
+                        ".call(TimeUnit)",
+                        "countWhen",
+                        "'#result.statusCode.value() == 401 and 'DAYS' == #unit'",
+                        "Compare #unit.name() with 'DAYS': #unit is of type TimeUnit, and no text equals it."),
+                mistake(
+                        NumberAsCondition.class,
+                        ".call()",
+                        "countWhen",
+                        "'401'",
+                        "Write a condition, such as #status == 401, instead of 401."),
+                mistake(
+                        StatusAsCondition.class,
+                        ".call()",
+                        "resetWhen",
+                        "'#status'",
+                        "Write a condition that is true or false: #status is a number."),
+                mistake(
+                        KeyInCapitals.class,
+                        ".call()",
+                        "key",
+                        "'User + IP'",
+                        "Write user, ip, user+ip, session, api-key, header:NAME, bean:NAME"),
                 mistake(
                         MisspeltNullSafeProperty.class,
                         ".call(Form)",
@@ -329,6 +452,25 @@ class RateLimitedMistakesTest {
                         "'#result.emial == null'",
                         "Write email instead of emial, which is no property of Form."),
                 mistake(
+                        ExceptionOfDeferredResult.class,
+                        ".call()",
+                        "countWhen",
+                        "'#exception != null'",
+                        "Write #status instead of #exception, or return a CompletionStage: the outcome of DeferredResult is not"
+                                + " known when the method returns."),
+                mistake(
+                        ResultOfFuture.class,
+                        ".call()",
+                        "resetWhen",
+                        "'#result == 'ok''",
+                        "Write #status instead of #result, or return a CompletionStage: the outcome of FutureTask"),
+                mistake(
+                        ExceptionOfPublishers.class,
+                        "",
+                        "countWhen",
+                        "'#exception != null'",
+                        "Write #status instead of #exception, or return a CompletionStage: the outcome of Publisher"),
+                mistake(
                         MisspeltPropertyOnClass.class,
                         "",
                         "key",
@@ -375,26 +517,26 @@ class RateLimitedMistakesTest {
                         ".call()",
                         "countWhen",
                         "'status == 401'",
-                        "Write #status: arguments, #request, #client, #status, #result and #exception begin with #, and a"
+                        "Write #status: arguments, #request, #principal, #client, #status, #result and #exception begin with #, and a"
                                 + " text stands in quotes."),
                 mistake(
                         TooEarly.class,
                         ".call()",
                         "key",
                         "'#status'",
-                        "Write no #status, which nothing is called here; known are #request, #client."),
+                        "Write one of #request, #principal, #client instead of #status, which is unknown here."),
                 mistake(
                         MistypedStatusOnClass.class,
                         "",
                         "countWhen",
                         "'#staus == 401'",
-                        "Write no #staus, which nothing is called here; known are #request, #client, "),
+                        "Write one of #request, #principal, #client, #name, #a0, #p0, #form, #result, #exception, #status instead of"),
                 mistake(
                         TooEarlyOnClass.class,
                         "",
                         "key",
                         "'#status'",
-                        "Write no #status, which nothing is called here; known are #request, #client."),
+                        "Write one of #request, #principal, #client instead of #status, which is unknown here."),
                 mistake(NoCost.class, ".call()", "cost", "'0'", cost),
                 mistake(NegativeCost.class, ".call()", "cost", "'-1'", cost),
                 mistake(HighCost.class, ".call()", "cost", "'1 + 2'", cost),
@@ -453,7 +595,7 @@ class RateLimitedMistakesTest {
                         assertThat(analysis.getAction())
                                 .isEqualTo(
                                         "Compile the class with -parameters (javac) or -java-parameters (kotlinc), so that"
-                                                + " #address is known; or write one of #request, #client, #a0, #p0.");
+                                                + " #address is known; or write one of #request, #principal, #client, #a0, #p0.");
                     });
         }
     }
@@ -478,6 +620,25 @@ class RateLimitedMistakesTest {
     @Test
     void finalMethodThatIsExemptOrInheritedByALimitedClassIsNoMistake() {
         application.withBean(Own.class).run(context -> assertThat(context).hasNotFailed());
+    }
+
+    static class OutcomesThatAreKnown {
+        @RateLimited(limit = "two", countWhen = "#exception != null or #result == null")
+        public CompletableFuture<Form> stage() {
+            return new CompletableFuture<>();
+        }
+
+        @RateLimited(limit = "two", countWhen = "#status == 401")
+        public DeferredResult<Form> deferred() {
+            return new DeferredResult<>();
+        }
+    }
+
+    @Test
+    void outcomeOfAStageAndStatusOfALaterResultAreNoMistake() {
+        application
+                .withBean(OutcomesThatAreKnown.class)
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     @RateLimited(limit = "two", key = "#form?.email ?: #name", countWhen = "#status == 401 or #result == 'bad'")

@@ -44,6 +44,11 @@ class RuleExpressionMistakesTest {
                         + " Write requestURI instead of requestUri, which is no property of HttpServletRequest.",
                 "key | #request.session?.creationTme |"
                         + " Write creationTime instead of creationTme, which is no property of HttpSession.",
+                "condition | #request.serverPort == '8080' | Write a number instead of '8080': #request.serverPort is a number,",
+                "condition | #request.serverPort | Write a condition that is true or false: #request.serverPort is a number.",
+                "condition | #request.getHeadr('X-A') == null |"
+                        + " Write getHeader(…) instead of getHeadr(…), which is no method of HttpServletRequest.",
+                "condition | T(java.lang.Strin).valueOf(1) == #client | Name a class that exists, with its package, instead of java.lang.Strin.",
                 "key | #client.address | Write a property of String instead of address, which it does not have.",
             },
             quoteCharacter = '\u0000')

@@ -2,13 +2,18 @@ package dev.ratelimit.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.caller.Accounts;
+import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.startup.ConfigurationFailureAnalyzer;
+import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.core.env.MapPropertySource;
 
 /** A setting that can have no effect stops the start. */
 class SettingsWithoutEffectTest {
@@ -84,5 +89,30 @@ class SettingsWithoutEffectTest {
         application
                 .withPropertyValues("ratelimit.rules.r.limits=quota", declaration)
                 .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    /** Otherwise the tier would be for an authority that no caller has. */
+    @Test
+    void nameThatWouldLoseCharactersStopsTheStart() {
+        withProperty("ratelimit.tiers.authorities.SCOPE_orders:read", "premium").run(context -> {
+            FailureAnalysis analysis = new ConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
+            assertThat(analysis).isNotNull();
+            assertThat(analysis.getDescription())
+                    .contains("Property: ratelimit.tiers.authorities.SCOPE_orders:read", "Value: 'premium'");
+            assertThat(analysis.getAction())
+                    .startsWith("Write the part with ':' in brackets and quotes, as in \"[SCOPE_orders:read]\"");
+        });
+        withProperty("ratelimit.tiers.authorities[SCOPE_orders:read]", "premium")
+                .run(context -> assertThat(context.getBean(PolicyConfiguration.class)
+                                .tiers()
+                                .caller("alice", Set.of("SCOPE_orders:read"), null, Accounts.NONE)
+                                .tier())
+                        .isEqualTo("premium"));
+    }
+
+    private WebApplicationContextRunner withProperty(String name, String value) {
+        return application.withInitializer(context -> context.getEnvironment()
+                .getPropertySources()
+                .addFirst(new MapPropertySource("names", Map.of(name, value))));
     }
 }

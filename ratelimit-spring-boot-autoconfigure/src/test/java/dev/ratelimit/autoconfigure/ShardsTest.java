@@ -23,6 +23,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.NestedExceptionUtils;
+import org.springframework.core.convert.ConversionException;
 
 /** An application on several PostgreSQL databases. */
 class ShardsTest {
@@ -140,7 +141,6 @@ class ShardsTest {
             value = {
                 "shards[0]=jdbc:postgresql://one/app?password=x shards[1]=jdbc:postgresql://ONE:5432/app"
                         + "| ratelimit.store.postgresql.shards[1] | two shards must not share one",
-                "shards= | ratelimit.store.postgresql.shards | Write the JDBC URLs of the databases",
                 "shards[0]=jdbc:postgresql://one/app url=jdbc:postgresql://one/app?password=secret"
                         + "| ratelimit.store.postgresql.url | remove ratelimit.store.postgresql.shards",
                 "shards[0]=localhost:5432 | ratelimit.store.postgresql.shards[0] | Write a JDBC URL",
@@ -159,5 +159,21 @@ class ShardsTest {
                     .doesNotContain("secret");
             assertThat(analysis.getAction()).contains(advice);
         });
+    }
+
+    /** For Spring Boot 4.0 it is no map at all. */
+    @Test
+    void emptyListIsNamed() {
+        application()
+                .withPropertyValues("ratelimit.store.postgresql.shards=")
+                .run(context -> assertThat(context.getStartupFailure())
+                        .rootCause()
+                        .matches(
+                                cause -> cause instanceof ConversionException
+                                        || new ConfigurationFailureAnalyzer()
+                                                .analyze(cause)
+                                                .getAction()
+                                                .contains("Write the JDBC URLs of the databases"),
+                                "names the remedy"));
     }
 }

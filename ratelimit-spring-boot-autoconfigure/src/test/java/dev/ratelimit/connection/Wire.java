@@ -18,10 +18,11 @@ final class Wire implements AutoCloseable {
     private final URI database = URI.create(TestPostgres.instance().jdbcUrl().substring("jdbc:".length()));
     private final ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     private final List<Socket> sockets = new CopyOnWriteArrayList<>();
+    private final Thread accepting;
     private volatile boolean silent;
 
     Wire() throws IOException {
-        daemon(() -> {
+        accepting = daemon(() -> {
             while (true) {
                 Socket near = server.accept();
                 Socket far = new Socket(database.getHost(), database.getPort());
@@ -65,7 +66,7 @@ final class Wire implements AutoCloseable {
         void run() throws IOException;
     }
 
-    private static void daemon(Work work) {
+    private static Thread daemon(Work work) {
         Thread thread = new Thread(() -> {
             try {
                 work.run();
@@ -76,17 +77,21 @@ final class Wire implements AutoCloseable {
         });
         thread.setDaemon(true);
         thread.start();
+        return thread;
     }
 
     @Override
     public void close() {
         try {
             server.close();
+            accepting.join(); // until then, the system may still accept a connection
             for (Socket socket : sockets) {
                 socket.close();
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 }

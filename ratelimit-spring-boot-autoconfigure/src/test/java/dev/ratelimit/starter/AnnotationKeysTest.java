@@ -2,12 +2,15 @@ package dev.ratelimit.starter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.RateLimitExceededException;
 import dev.ratelimit.Subject;
 import dev.ratelimit.annotation.RateLimited;
 import dev.ratelimit.web.servlet.SubjectResolver;
 import jakarta.servlet.http.HttpSession;
 import java.io.IOException;
+import java.security.Principal;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -23,6 +26,8 @@ import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.context.request.RequestAttributes;
+import org.springframework.web.context.request.RequestContextHolder;
 
 /** {@code @RateLimited} takes the keys that rules have. */
 class AnnotationKeysTest {
@@ -60,8 +65,52 @@ class AnnotationKeysTest {
             };
         }
 
+        @Bean
+        SubjectResolver members() {
+            return request -> {
+                Principal user = request.getUserPrincipal();
+                return user == null ? null : Subject.of("member", user.getName());
+            };
+        }
+
+        @Bean
+        Letters letters() {
+            return new Letters();
+        }
+
+        static class Letters {
+
+            @RateLimited(limit = "one-letter", key = "user")
+            public String send() {
+                return "sent";
+            }
+        }
+
         @RestController
         static class Endpoints {
+
+            private final Letters letters;
+
+            Endpoints(Letters letters) {
+                this.letters = letters;
+            }
+
+            /** The other thread has the attributes of the request, but not the security context. */
+            @GetMapping("/by-user-elsewhere")
+            String byUserElsewhere() {
+                RequestAttributes request = RequestContextHolder.currentRequestAttributes();
+                return CompletableFuture.supplyAsync(() -> {
+                            RequestContextHolder.setRequestAttributes(request);
+                            try {
+                                return letters.send();
+                            } catch (RateLimitExceededException e) {
+                                return "denied";
+                            } finally {
+                                RequestContextHolder.resetRequestAttributes();
+                            }
+                        })
+                        .join();
+            }
 
             @GetMapping("/by-header")
             @RateLimited(limit = "one", key = "header:X-Tenant")
@@ -104,9 +153,32 @@ class AnnotationKeysTest {
                 return "ok";
             }
 
+            @GetMapping("/by-principal")
+            @RateLimited(limit = "one", key = "'principal ' + #principal.name")
+            String byPrincipal() {
+                return "ok";
+            }
+
+            record Search(String text) {}
+
+            @GetMapping("/by-argument")
+            @RateLimited(
+                    limit = "one",
+                    key = "'search ' + #request.text + #client + #principal",
+                    countWhen = "#result == 'ok'")
+            String byArgument(Search request, String client, String principal) {
+                return "ok";
+            }
+
             @GetMapping("/by-bean")
             @RateLimited(limit = "one", key = "bean:tenants")
             String byBean() {
+                return "ok";
+            }
+
+            @GetMapping("/by-member")
+            @RateLimited(limit = "one", key = "bean:members")
+            String byMember() {
                 return "ok";
             }
         }
@@ -121,7 +193,8 @@ class AnnotationKeysTest {
                 "ratelimit.limits.one.algorithm=token-bucket",
                 "ratelimit.limits.one.burst=1",
                 "ratelimit.limits.one.refill=1/d",
-                "ratelimit.limits.one-user.base=one");
+                "ratelimit.limits.one-user.base=one",
+                "ratelimit.limits.one-letter.base=one");
     }
 
     @AfterAll
@@ -192,6 +265,41 @@ class AnnotationKeysTest {
         assertThat(status("/by-bean?tenant=a")).isEqualTo(200);
         assertThat(status("/by-bean?tenant=b")).isEqualTo(200);
         assertThat(status("/by-bean?tenant=a")).isEqualTo(429);
+    }
+
+    @Test
+    void userIsKnownOnEveryThreadThatServesTheRequest() throws Exception {
+        assertThat(bodyAs("alice", "/by-user-elsewhere")).isEqualTo("sent");
+        assertThat(bodyAs("bob", "/by-user-elsewhere")).isEqualTo("sent");
+        assertThat(bodyAs("alice", "/by-user-elsewhere")).isEqualTo("denied");
+    }
+
+    private static String bodyAs(String user, String path) throws Exception {
+        return application.getAs(user, path).body();
+    }
+
+    @Test
+    void beanFindsTheUserInTheRequest() throws Exception {
+        assertThat(statusAs("alice", "/by-member", "198.51.100.20")).isEqualTo(200);
+        assertThat(statusAs("bob", "/by-member", "198.51.100.20")).isEqualTo(200);
+        assertThat(statusAs("alice", "/by-member", "198.51.100.21")).isEqualTo(429);
+    }
+
+    @Test
+    void principalIsKnownAsInRules() throws Exception {
+        assertThat(statusAs("alice", "/by-principal", "198.51.100.10")).isEqualTo(200);
+        assertThat(statusAs("bob", "/by-principal", "198.51.100.10")).isEqualTo(200);
+        assertThat(statusAs("alice", "/by-principal", "198.51.100.11")).isEqualTo(429);
+    }
+
+    @Test
+    void argumentHidesAVariableOfTheRequest() throws Exception {
+        assertThat(status("/by-argument?text=a&client=b&principal=c")).isEqualTo(200);
+        assertThat(status("/by-argument?text=x&client=b&principal=c")).isEqualTo(200);
+        assertThat(status("/by-argument?text=a&client=x&principal=c")).isEqualTo(200);
+        assertThat(status("/by-argument?text=a&client=b&principal=x")).isEqualTo(200);
+        assertThat(status("/by-argument?text=a&client=b&principal=c", "X-Forwarded-For", "198.51.100.12"))
+                .isEqualTo(429);
     }
 
     private static int statusAs(String user, String path, String address) throws Exception {

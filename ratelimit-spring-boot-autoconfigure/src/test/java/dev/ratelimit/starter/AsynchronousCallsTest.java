@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
 import dev.ratelimit.annotation.RateLimited;
+import dev.ratelimit.starter.RunningApplication.Container;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.MemoryLimitStore;
 import java.util.List;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -23,6 +25,8 @@ import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.context.request.RequestAttributes;
+import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.context.request.async.DeferredResult;
 
 /** Calls that wait for the status of a response which is written on another thread, later. */
@@ -51,6 +55,9 @@ class AsynchronousCallsTest {
 
         @RateLimited(limit = "login", countWhen = "#status == 401", resetWhen = "#status == 204")
         public void check() {}
+
+        @RateLimited("notes")
+        public void note() {}
 
         @RateLimited(limit = "login", countWhen = "#status == 401", resetWhen = "#status == 204")
         public CompletionStage<String> checkLater(CompletableFuture<String> answer) {
@@ -107,6 +114,21 @@ class AsynchronousCallsTest {
             return ResponseEntity.status(status).build();
         }
 
+        /** Some task decorators pass the attributes of a request on to work that outlives it. */
+        @GetMapping("/kept")
+        String kept() {
+            RequestAttributes attributes = RequestContextHolder.currentRequestAttributes();
+            LATER.complete(() -> {
+                RequestContextHolder.setRequestAttributes(attributes);
+                try {
+                    passwords.note();
+                } finally {
+                    RequestContextHolder.resetRequestAttributes();
+                }
+            });
+            return "ok";
+        }
+
         @GetMapping("/annotated")
         @RateLimited(limit = "login", countWhen = "#status == 401", resetWhen = "#status == 204")
         Callable<ResponseEntity<Void>> annotated(@RequestParam("status") int status) {
@@ -116,13 +138,21 @@ class AsynchronousCallsTest {
 
     private static volatile CompletableFuture<CompletableFuture<String>> OUTLIVING = new CompletableFuture<>();
 
+    private static volatile CompletableFuture<Runnable> LATER = new CompletableFuture<>();
+
     @BeforeAll
     static void start() {
-        application = RunningApplication.start(
+        application = start(Container.TOMCAT);
+    }
+
+    private static RunningApplication start(Container container) {
+        return RunningApplication.start(
+                container,
                 List.of(Application.class, Endpoints.class),
                 "ratelimit.limits.login.algorithm=fixed-window",
                 "ratelimit.limits.login.max-requests=1000",
-                "ratelimit.limits.login.window=3660d");
+                "ratelimit.limits.login.window=3660d",
+                "ratelimit.limits.notes.base=login");
     }
 
     @AfterAll
@@ -157,6 +187,23 @@ class AsynchronousCallsTest {
         if (path.equals("/outlived")) {
             OUTLIVING.join().complete("checked");
             OUTLIVING = new CompletableFuture<>();
+        }
+    }
+
+    /** The container has recycled the request by then: the call is one outside of the web. */
+    @ParameterizedTest
+    @EnumSource(Container.class)
+    void callAfterTheResponseIsOneOutsideOfTheWeb(Container container) throws Exception {
+        LATER = new CompletableFuture<>();
+        try (RunningApplication own = start(container)) {
+            assertThat(own.get("/kept").statusCode()).isEqualTo(200);
+            RateLimiter limiter = own.bean(RateLimiter.class);
+
+            // The container needs a moment after the response.
+            Awaitility.await().until(() -> {
+                LATER.join().run();
+                return limiter.peek(Subject.of("call", "anyone"), "notes").remaining() < 1000;
+            });
         }
     }
 }

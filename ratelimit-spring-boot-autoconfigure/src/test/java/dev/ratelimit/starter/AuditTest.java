@@ -9,12 +9,16 @@ import dev.ratelimit.audit.report.AuditEntry;
 import dev.ratelimit.audit.report.AuditQuery;
 import dev.ratelimit.audit.report.Reports;
 import dev.ratelimit.audit.report.Reports.Granularity;
+import dev.ratelimit.monitor.Warning;
+import dev.ratelimit.monitor.Warnings;
 import dev.ratelimit.operate.LimitView;
 import dev.ratelimit.operate.Operations;
 import dev.ratelimit.testing.postgres.StoppablePostgres;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
@@ -29,7 +33,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -113,6 +116,38 @@ class AuditTest {
     }
 
     @Test
+    void auditDatabaseThatFailsAloneIsAWarningAndConcernsNoRequest() throws Exception {
+        try (RunningApplication application = start(store("sqlite"))) {
+            Warnings warnings = application.bean(Warnings.class);
+            changeAuditDatabase("ALTER TABLE rate_limit_audit_logs RENAME TO hidden");
+
+            assertThat(application.get("/a/1").statusCode()).isEqualTo(200);
+            assertThat(application.get("/a/1").statusCode()).isEqualTo(429);
+            Awaitility.await()
+                    .untilAsserted(() -> assertThat(warnings.current())
+                            .extracting(Warning::kind)
+                            .containsExactly(Warning.Kind.AUDIT_FAILING));
+            assertThat(warnings.current().get(0).sentence()).contains("rate_limit_audit_logs");
+            assertThat(application.get("/a/1").statusCode()).isEqualTo(429);
+
+            changeAuditDatabase("ALTER TABLE hidden RENAME TO rate_limit_audit_logs");
+            Awaitility.await()
+                    .untilAsserted(() -> assertThat(warnings.current()).isEmpty());
+            assertThat(application.bean(Reports.class).entries(AuditQuery.since(Instant.EPOCH, 10)).stream()
+                            .mapToLong(AuditEntry::requests)
+                            .sum())
+                    .isEqualTo(2);
+        }
+    }
+
+    private void changeAuditDatabase(String sql) throws SQLException {
+        try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + folder.resolve("limits-audit.db"));
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+
+    @Test
     void limitOnTrialHasItsOwnUsage() throws Exception {
         try (RunningApplication application =
                 start(with(store("sqlite"), "ratelimit.limits.one.candidate.max-requests=2"))) {
@@ -147,11 +182,19 @@ class AuditTest {
         return all;
     }
 
+    /** An application that has reports injected starts all the same. */
     @ParameterizedTest
-    @ValueSource(strings = {"ratelimit.store.type=memory", "ratelimit.enabled=false"})
-    void withoutADatabaseThereIsNoAuditTrail(String setting) {
+    @CsvSource({
+        "ratelimit.store.type=memory, set ratelimit.policy.store or ratelimit.store.type to sqlite or postgresql",
+        "ratelimit.enabled=false, set ratelimit.enabled to true"
+    })
+    void withoutADatabaseThereIsNoAuditTrail(String setting, String remedy) {
         try (RunningApplication application = start(setting)) {
-            assertThatThrownBy(() -> application.bean(Reports.class)).isInstanceOf(NoSuchBeanDefinitionException.class);
+            Reports reports = application.bean(Reports.class);
+            assertThatThrownBy(() -> reports.busiest(Instant.EPOCH, 1))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageStartingWith("there are no reports")
+                    .hasMessageEndingWith(remedy);
         }
     }
 

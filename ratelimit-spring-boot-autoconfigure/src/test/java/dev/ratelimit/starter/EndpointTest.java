@@ -305,13 +305,25 @@ class EndpointTest {
                 "/limits/api | {\"action\": \"roll-back\", \"version\": \"one\", \"reason\": \"x\"} | 400 | version is 'one'",
                 "/limits/api | {\"action\": \"roll-back\", \"version\": 99, \"reason\": \"x\"} | 400 | has no version 99",
                 "/limits/api | {\"action\": \"off\", \"duration\": \"soon\", \"reason\": \"x\"} | 400 | time is 'soon'",
+                "/limits/api | {\"action\": \"off\", \"duration\": \"-1h\", \"reason\": \"x\"} | 400 | time is '-1h'; write a time such as",
+                "/limits/api | {\"action\": \"off\", \"duration\": \"-PT1H\", \"reason\": \"x\"} | 400 | duration is '-PT1H'; write a time from 1s",
+                "/limits/api | {\"action\": \"off\", \"duration\": \"0s\", \"reason\": \"x\"} | 400 | duration is '0s'; write a time from 1s",
+                "/limits/api | {\"action\": \"off\", \"duration\": \"\", \"reason\": \"x\"} | 400 | time is ''",
+                "/limits/api | {\"action\": \"off\", \"duration\": \"99999999999999999d\", \"reason\": \"x\"} | 400 | write a time such as",
+                "/limits/api | {\"action\": \"off\", \"until\": \"2030-01-01\", \"reason\": \"x\"} | 400 | until is '2030-01-01'; write a moment such as",
+                "/limits/api | {\"action\": \"off\", \"until\": \"+999999999-01-01T00:00:00Z\", \"reason\": \"x\"} | 400 | years",
+                "/limits/api | {\"action\": \"off\", \"reason\": null} | 400 | the reason is missing",
+                "/limits/api | {\"action\": \"roll-back\", \"version\": -1, \"reason\": \"x\"} | 400 | has no version -1",
+                "/limits/api | {\"action\": \"roll-back\", \"version\": 99999999999, \"reason\": \"x\"} | 400 | has no version",
+                "/subjects/user:alice | {\"action\": \"clear-penalty\", \"limit\": \"nowhere\", \"reason\": \"x\"} | 400 | 'nowhere'",
+                "/subjects/user:alice | {\"action\": \"clear-penalty\", \"limit\": \" \", \"reason\": \"x\"} | 400 | the limit is missing",
                 "/limits/api | {\"action\": \"off\", \"until\": \"2001-01-01T00:00:00Z\", \"reason\": \"x\"} | 400 | expires at 2001",
                 "/limits/new!name | {\"properties\": \"max-requests: 5\", \"reason\": \"x\"} | 400 | limit",
                 "/limits/nowhere | {\"action\": \"off\", \"reason\": \"x\"} | 400 | no limit 'nowhere' is in force",
                 "/rules/nowhere | {\"action\": \"off\", \"reason\": \"x\"} | 400 | no rule 'nowhere' is in force",
                 "/addresses/attacker | {\"action\": \"block\", \"reason\": \"x\"} | 400 | 'attacker'; write one such as",
                 "/addresses/198.51.100.9/24 | {\"action\": \"block\", \"reason\": \"x\"} | 400 | write 198.51.100.0/24",
-                "/users/mallory | {\"action\": \"block\", \"duration\": \"1h\", \"until\": \"x\", \"reason\": \"x\"} | 400 | write one",
+                "/users/mallory | {\"action\": \"block\", \"duration\": \"1h\", \"until\": \"x\", \"reason\": \"x\"} | 400 | both duration ('1h') and until ('x') are given; write one",
                 "/users/mallory | {\"action\": \"block\", \"reason\": \"two\\nlines\"} | 400 | line break",
                 "/keys/nothing | {\"action\": \"revoke\", \"reason\": \"x\"} | 400 | there is no API key with the id 'nothing'",
                 "/subjects/alice | {\"action\": \"reset\", \"reason\": \"x\"} | 400 | write it as in user:alice",
@@ -404,6 +416,25 @@ class EndpointTest {
             assertThat(JsonPath.<String>read(answer.body(), "$.detail"))
                     .contains("ratelimit.backup.directory cannot be created", "write the path of a folder");
         }
+    }
+
+    @Test
+    void aFailingDatabaseIsLoggedOnceAMinute(CapturedOutput output) throws Exception {
+        try (RunningApplication other = start("failing.db", EXPOSED[0])) {
+            try (Connection connection =
+                            DriverManager.getConnection("jdbc:sqlite:" + folder.resolve("failing-audit.db"));
+                    Statement statement = connection.createStatement()) {
+                statement.execute("DROP TABLE rate_limit_audit_logs");
+            }
+
+            for (int i = 0; i < 3; i++) {
+                HttpResponse<String> answer = other.get("/actuator/ratelimit/audit");
+                assertThat(answer.statusCode()).as(answer.body()).isEqualTo(503);
+                assertThat(answer.body()).contains("the log of this instance has the cause");
+            }
+        }
+        assertThat(output.getOut().split("failed a request to the endpoint", -1))
+                .hasSize(2);
     }
 
     /** Stands for an archive whose folder is unreadable; the real one is in another module. */

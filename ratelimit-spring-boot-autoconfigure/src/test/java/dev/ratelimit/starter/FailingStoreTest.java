@@ -2,6 +2,10 @@ package dev.ratelimit.starter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.FailurePolicy;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Subject;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.ForwardingLimitStore;
 import dev.ratelimit.store.LimitStoreException;
@@ -108,6 +112,25 @@ class FailingStoreTest {
         assertThat(refused.headers().firstValue("Retry-After")).hasValue("1");
         assertThat(refused.headers().firstValue("Cache-Control")).hasValue("no-store");
         assertThat(refused.body()).contains("temporary-reduced-capacity", "Requests cannot be counted at the moment.");
+    }
+
+    @Test
+    void requestsOfAnInjectedLimiterFollowTheSettingOfTheApplication() {
+        LimitRequest request = LimitRequest.of(Subject.of("user", "alice"), "all");
+        try (RunningApplication closed = RunningApplication.start(
+                List.of(Application.class),
+                "ratelimit.on-failure=closed",
+                "ratelimit.limits.all.algorithm=fixed-window",
+                "ratelimit.limits.all.max-requests=100",
+                "ratelimit.limits.all.window=3660d")) {
+            RateLimiter limiter = closed.bean(RateLimiter.class);
+            assertThat(limiter.decide(request).allowed()).isTrue();
+            closed.bean(SickStore.class).failing = true;
+
+            assertThat(limiter.decide(request).allowed()).isFalse();
+            assertThat(limiter.decide(request.onFailure(FailurePolicy.OPEN)).allowed())
+                    .isTrue();
+        }
     }
 
     @Test

@@ -14,6 +14,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
+import java.security.Principal;
 import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -62,6 +63,15 @@ class KeysTest {
         @Bean
         SubjectResolver tenants() {
             return request -> Subject.of("tenant", request.getServerName());
+        }
+
+        /** Finds the user as applications do: in the request. */
+        @Bean
+        SubjectResolver members() {
+            return request -> {
+                Principal user = request.getUserPrincipal();
+                return user == null ? null : Subject.of("member", user.getName());
+            };
         }
 
         @Bean
@@ -131,6 +141,9 @@ class KeysTest {
                 rule("session", "session"),
                 rule("expression", "#request.getHeader('X-Tenant') + '@' + #client"),
                 rule("bean", "bean:tenants"),
+                rule("member", "bean:members"),
+                rule("principal", "#principal?.name"),
+                rule("condition", "ip"),
                 limit("user"),
                 limit("ip"),
                 limit("both"),
@@ -139,6 +152,9 @@ class KeysTest {
                 limit("session"),
                 limit("expression"),
                 limit("bean"),
+                limit("member"),
+                limit("principal"),
+                limit("condition"),
                 "ratelimit.rules.user.path=/user/**",
                 "ratelimit.rules.ip.path=/ip/**",
                 "ratelimit.rules.both.path=/both/**",
@@ -147,6 +163,10 @@ class KeysTest {
                 "ratelimit.rules.session.path=/session/**",
                 "ratelimit.rules.expression.path=/expression/**",
                 "ratelimit.rules.bean.path=/bean/**",
+                "ratelimit.rules.member.path=/member/**",
+                "ratelimit.rules.principal.path=/principal/**",
+                "ratelimit.rules.condition.path=/condition/**",
+                "ratelimit.rules.condition.condition=#principal?.name == 'alice' and #request.isUserInRole('USER')",
                 "ratelimit.rules.health.path=/health/**",
                 "ratelimit.rules.health.limits=two",
                 "ratelimit.rules.queue.path=/queue/**",
@@ -175,6 +195,9 @@ class KeysTest {
         "/header/x, header, X-Tenant=acme, true",
         "/expression/x, key, acme@198.51.100.7, true",
         "/bean/x, tenant, 127.0.0.1, true",
+        "/member/x, member, alice, false",
+        "/principal/x, key, alice, false",
+        "/condition/x, ip, 127.0.0.1, false",
     })
     void requestIsCountedForItsSubject(String path, String type, String value, boolean anonymous) throws Exception {
         long before = remaining(Subject.of(type, value));

@@ -182,6 +182,17 @@ class ProbableMistakesTest {
     }
 
     @Test
+    void settingsInAWrongPlaceAreNoticed(CapturedOutput output) {
+        RunningApplication.start(
+                        List.of(Application.class),
+                        "ratelimit.store.type=memory",
+                        "spring.ratelimit.limits.api.algorithm=fixed-window")
+                .close();
+
+        assertThat(output).contains(LINE + "no limit is configured below ratelimit.limits\n");
+    }
+
+    @Test
     void limitsThatCodeMayAskForAreNotNamed(CapturedOutput output) {
         start(List.of(Application.class, Notes.class, AskingApplication.class), "ratelimit.limits.own.base=api");
 

@@ -2,6 +2,9 @@ package dev.ratelimit.starter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.annotation.RateLimited;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.time.Instant;
 import java.util.List;
@@ -9,6 +12,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.stereotype.Component;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RestController;
@@ -32,6 +36,32 @@ class RejectionAnswerTest {
                 return limit;
             }
         }
+
+        @RestController
+        static class Writer {
+
+            private final Words words;
+
+            Writer(Words words) {
+                this.words = words;
+            }
+
+            @GetMapping("/own/writer")
+            void write(HttpServletResponse response) throws IOException {
+                response.addHeader("X-Own", "1");
+                response.addHeader("X-Own", "2");
+                response.getWriter().print(words.next());
+            }
+        }
+
+        @Component
+        static class Words {
+
+            @RateLimited("once")
+            public String next() {
+                return "Hello!";
+            }
+        }
     }
 
     @BeforeAll
@@ -42,6 +72,7 @@ class RejectionAnswerTest {
                 "ratelimit.limits.plain.algorithm=fixed-window",
                 "ratelimit.limits.plain.max-requests=1",
                 "ratelimit.limits.plain.window=3660d",
+                "ratelimit.limits.once.base=plain",
                 "ratelimit.limits.patient.algorithm=token-bucket",
                 "ratelimit.limits.patient.burst=1",
                 "ratelimit.limits.patient.refill=1/m",
@@ -91,6 +122,16 @@ class RejectionAnswerTest {
         assertThat(document.get("penalty_until").isNull()).isTrue();
         assertThat(document.get("reset_at").isNull()).isTrue();
         assertThat(document.get("detail").asString()).isEqualTo("You repeatedly exceeded the limit and are blocked.");
+    }
+
+    /** The method is called when the response has its writer already. */
+    @Test
+    void methodIsDeniedWhileItsResultIsBeingWritten() throws Exception {
+        HttpResponse<String> response = denied("/own/writer");
+
+        assertThat(json(response).get("violated-policies").get(0).asString()).isEqualTo("once");
+        assertThat(response.headers().firstValue("Content-Type")).hasValue("application/problem+json");
+        assertThat(response.headers().allValues("X-Own")).containsExactly("1", "2");
     }
 
     private static HttpResponse<String> denied(String path) throws Exception {

@@ -116,6 +116,7 @@ class RequestRecordTest {
             return secret -> switch (secret) {
                 case "right" -> new ApiKey("key-1", "ci", "olga", null, Quota.NONE);
                 case "of-blocked" -> new ApiKey("key-2", "old", "blocked", null, Quota.NONE);
+                case "broken" -> throw new IllegalStateException("failed on purpose");
                 default -> null;
             };
         }
@@ -403,6 +404,14 @@ class RequestRecordTest {
                 .flatMap(one -> one.request().items().stream())
                 .map(item -> item.limitName() + " for " + item.rule())
                 .toList();
+    }
+
+    @Test
+    void requestDuringWhichABeanOfTheApplicationFails() throws Exception {
+        RequestRecord record = recordOf("/fair/broken", 500, "X-API-Key", "broken");
+
+        assertThat(record.asked()).isEmpty();
+        assertThat(record.exchange().status()).isEqualTo(500);
     }
 
     @Test

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Configuration;
 
-/** Measures what the starter adds to the start of a web application; the figures are in docs/configuration.md. */
+/** Measures what the starter adds to the start of a web application; the figures are in docs/performance.md. */
 @EnabledIfSystemProperty(
         named = "ratelimit.measure",
         matches = "true",

@@ -52,18 +52,6 @@ class ShardedMemoryHistoriesTest extends LimitStoreHistories {
     }
 
     @Override
-    protected Answer compared(Answer answer) {
-        return withoutViolations(answer);
-    }
-
-    /** During a penalty, the violations of a request over several shards are not asked for. */
-    static Answer withoutViolations(Answer answer) {
-        return new Answer(
-                answer.now(),
-                answer.verdicts().stream().map(verdict -> verdict.counted(0)).toList());
-    }
-
-    @Override
     protected void clear() {
         stores.forEach(Emptiable::empty);
     }

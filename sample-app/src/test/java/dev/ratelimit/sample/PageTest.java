@@ -174,7 +174,7 @@ class PageTest extends RunningSample {
 
         assertThat(page.text("summary")).startsWith("15 at once:");
         assertThat(page.text("remaining")).isEqualTo("0");
-        assertThat(page.text("warning")).contains("Rate limit exceeded", "No requests remain.");
+        assertThat(page.text("warning")).contains("Rate limit exceeded", "No requests remain. Try again in ");
         int left = seconds(page.text("countdown"));
         assertThat(left).isBetween(1, 10);
         page.await("the countdown goes on", () -> seconds(page.text("countdown")) < left);

@@ -27,7 +27,7 @@ public final class EffectivePolicy {
      * @param rules the versions of each rule by name, the newest first
      */
     public record Versions(
-            Map<String, List<Revision<Map<String, String>>>> limits, Map<String, List<Revision<Rule>>> rules) {
+            Map<String, List<Version<Map<String, String>>>> limits, Map<String, List<Version<Rule>>> rules) {
 
         public static final Versions NONE = new Versions(Map.of(), Map.of());
 
@@ -36,19 +36,19 @@ public final class EffectivePolicy {
             rules = Collections.unmodifiableMap(new LinkedHashMap<>(rules));
         }
 
-        Versions withLimit(Revision<Map<String, String>> added) {
+        Versions withLimit(Version<Map<String, String>> added) {
             return new Versions(with(limits, added), rules);
         }
 
-        Versions withRule(Revision<Rule> added) {
+        Versions withRule(Version<Rule> added) {
             return new Versions(limits, with(rules, added));
         }
 
-        private static <T> Map<String, List<Revision<T>>> with(Map<String, List<Revision<T>>> all, Revision<T> added) {
-            List<Revision<T>> newestFirst = new ArrayList<>();
+        private static <T> Map<String, List<Version<T>>> with(Map<String, List<Version<T>>> all, Version<T> added) {
+            List<Version<T>> newestFirst = new ArrayList<>();
             newestFirst.add(added);
             newestFirst.addAll(all.getOrDefault(added.name(), List.of()));
-            Map<String, List<Revision<T>>> with = new LinkedHashMap<>(all);
+            Map<String, List<Version<T>>> with = new LinkedHashMap<>(all);
             with.put(added.name(), newestFirst);
             return with;
         }
@@ -57,8 +57,8 @@ public final class EffectivePolicy {
     private final PolicyConfiguration configuration;
     private final Versions versions;
     private final Policy policy;
-    private final Map<String, Revision<Map<String, String>>> limits;
-    private final Map<String, Revision<Rule>> rules;
+    private final Map<String, Version<Map<String, String>>> limits;
+    private final Map<String, Version<Rule>> rules;
     private final Map<Problem, IllegalArgumentException> mistakes;
     private final Instant nextExpiry;
 
@@ -66,8 +66,8 @@ public final class EffectivePolicy {
             PolicyConfiguration configuration,
             Versions versions,
             Policy policy,
-            Map<String, Revision<Map<String, String>>> limits,
-            Map<String, Revision<Rule>> rules,
+            Map<String, Version<Map<String, String>>> limits,
+            Map<String, Version<Rule>> rules,
             Map<Problem, IllegalArgumentException> mistakes,
             Instant nextExpiry) {
         this.configuration = configuration;
@@ -97,12 +97,12 @@ public final class EffectivePolicy {
     }
 
     /** The stored limits that are in force, by name. */
-    public Map<String, Revision<Map<String, String>>> limits() {
+    public Map<String, Version<Map<String, String>>> limits() {
         return limits;
     }
 
     /** The stored rules that are in force or disabled, by name. */
-    public Map<String, Revision<Rule>> rules() {
+    public Map<String, Version<Rule>> rules() {
         return rules;
     }
 
@@ -126,7 +126,7 @@ public final class EffectivePolicy {
      *
      * @throws IllegalArgumentException that says why
      */
-    public void requireValidLimit(Revision<Map<String, String>> added, Instant now) {
+    public void requireValidLimit(Version<Map<String, String>> added, Instant now) {
         requireValid(PolicyCompiler.LIMITS_TABLE, added, of(configuration, versions.withLimit(added), now));
     }
 
@@ -135,11 +135,11 @@ public final class EffectivePolicy {
      *
      * @throws IllegalArgumentException that says why
      */
-    public void requireValidRule(Revision<Rule> added, Instant now) {
+    public void requireValidRule(Version<Rule> added, Instant now) {
         requireValid(PolicyCompiler.RULES_TABLE, added, of(configuration, versions.withRule(added), now));
     }
 
-    private void requireValid(String table, Revision<?> added, EffectivePolicy then) {
+    private void requireValid(String table, Version<?> added, EffectivePolicy then) {
         if (then.mistakes.isEmpty()) {
             return;
         }
@@ -148,7 +148,7 @@ public final class EffectivePolicy {
         List<IllegalArgumentException> consequences = new ArrayList<>();
         then.mistakes.forEach((problem, mistake) -> {
             String row = row(problem);
-            if (row.equals(row(table, added.name(), added.version()))) {
+            if (row.equals(row(table, added.name(), added.number()))) {
                 throw mistake;
             }
             if (!before.contains(row)) {

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <ol>
  *   <li>Each name has choices: its stored versions that have not expired, the newest first, down to one that is
- *       {@linkplain Revision.State#REMOVED removed}; then the configuration. A stored limit may override single properties
+ *       {@linkplain Version.State#REMOVED removed}; then the configuration. A stored limit may override single properties
  *       of the configured one.
  *   <li>The first choice of each limit is tried. If the limits are invalid, one stored version is reported: the newest
  *       whose absence makes them valid. The next choice of its name is tried.
@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PolicyCompiler {
 
-    private record LimitChoice(@Nullable Revision<Map<String, String>> revision, Map<String, String> definition) {}
+    private record LimitChoice(@Nullable Version<Map<String, String>> version, Map<String, String> definition) {}
 
     static final String LIMITS_TABLE = "rate_limit_configs";
     static final String RULES_TABLE = "rate_limit_rules";
@@ -63,14 +63,14 @@ final class PolicyCompiler {
     private EffectivePolicy compile() {
         collectLimits();
         LimitBook book = limitBook();
-        Map<String, Revision<Map<String, String>>> limitsInForce = new HashMap<>();
+        Map<String, Version<Map<String, String>>> limitsInForce = new HashMap<>();
         choices.forEach((name, ofName) -> {
             LimitChoice chosen = ofName.peek();
-            if (chosen != null && chosen.revision != null) {
-                limitsInForce.put(name, chosen.revision);
+            if (chosen != null && chosen.version != null) {
+                limitsInForce.put(name, chosen.version);
             }
         });
-        Map<String, Revision<Rule>> rulesInForce = new LinkedHashMap<>();
+        Map<String, Version<Rule>> rulesInForce = new LinkedHashMap<>();
         RuleBook ruleBook = ruleBook(book, rulesInForce);
         return new EffectivePolicy(
                 configuration,
@@ -82,10 +82,10 @@ final class PolicyCompiler {
                 nextExpiry);
     }
 
-    private static Map<String, Integer> versionNumbers(Map<String, Revision<Rule>> rules) {
+    private static Map<String, Integer> versionNumbers(Map<String, Version<Rule>> rules) {
         return rules.values().stream()
-                .filter(rule -> rule.state() == Revision.State.SET)
-                .collect(Collectors.toMap(Revision::name, Revision::version));
+                .filter(rule -> rule.state() == Version.State.SET)
+                .collect(Collectors.toMap(Version::name, Version::number));
     }
 
     private void collectLimits() {
@@ -93,13 +93,13 @@ final class PolicyCompiler {
         names.addAll(versions.limits().keySet());
         for (String name : names) {
             Deque<LimitChoice> ofName = new ArrayDeque<>();
-            for (Revision<Map<String, String>> revision :
+            for (Version<Map<String, String>> version :
                     untilRemoved(versions.limits().getOrDefault(name, List.of()))) {
-                Map<String, String> definition = revision.content();
-                if (revision.state() == Revision.State.BROKEN) {
-                    reportBroken(LIMITS_TABLE, revision);
+                Map<String, String> definition = version.content();
+                if (version.state() == Version.State.BROKEN) {
+                    reportBroken(LIMITS_TABLE, version);
                 } else if (definition != null) {
-                    ofName.add(new LimitChoice(revision, configuration.completed(name, definition)));
+                    ofName.add(new LimitChoice(version, configuration.completed(name, definition)));
                 }
             }
             Map<String, String> ofConfiguration = configuration.limits().get(name);
@@ -111,20 +111,20 @@ final class PolicyCompiler {
     }
 
     /** The versions that may be in force: not expired, and newer than the last removal. */
-    private <T> List<Revision<T>> untilRemoved(List<Revision<T>> newestFirst) {
-        List<Revision<T>> live = new ArrayList<>(1);
-        for (Revision<T> revision : newestFirst) {
-            if (revision.hasExpired(now)) {
+    private <T> List<Version<T>> untilRemoved(List<Version<T>> newestFirst) {
+        List<Version<T>> live = new ArrayList<>(1);
+        for (Version<T> version : newestFirst) {
+            if (version.hasExpired(now)) {
                 continue;
             }
-            Instant expiresAt = revision.expiresAt();
+            Instant expiresAt = version.expiresAt();
             if (expiresAt != null && expiresAt.isBefore(nextExpiry)) {
                 nextExpiry = expiresAt;
             }
-            if (revision.state() == Revision.State.REMOVED) {
+            if (version.state() == Version.State.REMOVED) {
                 break;
             }
-            live.add(revision);
+            live.add(version);
         }
         return live;
     }
@@ -134,7 +134,7 @@ final class PolicyCompiler {
             try {
                 return LimitBook.of(definitions());
             } catch (InvalidLimitException e) {
-                Revision<Map<String, String>> culprit = culprit(e);
+                Version<Map<String, String>> culprit = culprit(e);
                 if (culprit == null) {
                     throw e;
                 }
@@ -160,18 +160,18 @@ final class PolicyCompiler {
     }
 
     /** The stored version that makes a limit invalid: its own, or that of a limit it is based on. */
-    private @Nullable Revision<Map<String, String>> culprit(InvalidLimitException e) {
+    private @Nullable Version<Map<String, String>> culprit(InvalidLimitException e) {
         String failing = e.limit();
         if (failing == null) {
             return null;
         }
-        List<Revision<Map<String, String>>> suspects = lineage(failing).stream()
+        List<Version<Map<String, String>>> suspects = lineage(failing).stream()
                 .flatMap(name -> choicesOf(name).stream().limit(1))
-                .flatMap(choice -> Stream.ofNullable(choice.revision))
-                .sorted(Comparator.<Revision<Map<String, String>>>comparingLong(Revision::sequence)
+                .flatMap(choice -> Stream.ofNullable(choice.version))
+                .sorted(Comparator.<Version<Map<String, String>>>comparingLong(Version::sequence)
                         .reversed())
                 .toList();
-        for (Revision<Map<String, String>> suspect : suspects) {
+        for (Version<Map<String, String>> suspect : suspects) {
             if (isValidWithout(suspect, failing)) {
                 return suspect;
             }
@@ -191,7 +191,7 @@ final class PolicyCompiler {
     }
 
     /** Whether the limit would be valid with the next choice in place of the suspect. */
-    private boolean isValidWithout(Revision<?> suspect, String failing) {
+    private boolean isValidWithout(Version<?> suspect, String failing) {
         Deque<LimitChoice> ofSuspect = choicesOf(suspect.name());
         LimitChoice taken = ofSuspect.remove();
         try {
@@ -212,7 +212,7 @@ final class PolicyCompiler {
         }
     }
 
-    private RuleBook ruleBook(LimitBook limits, Map<String, Revision<Rule>> inForce) {
+    private RuleBook ruleBook(LimitBook limits, Map<String, Version<Rule>> inForce) {
         List<Rule> stored = new ArrayList<>();
         versions.rules().values().stream()
                 .filter(ofName -> !ofName.isEmpty())
@@ -220,11 +220,11 @@ final class PolicyCompiler {
                 .sorted(Comparator.comparingLong(
                         ofName -> ofName.get(ofName.size() - 1).sequence()))
                 .forEach(ofName -> {
-                    Revision<Rule> chosen = chooseRule(ofName, limits);
+                    Version<Rule> chosen = chooseRule(ofName, limits);
                     if (chosen != null) {
                         inForce.put(chosen.name(), chosen);
                         Rule rule = chosen.content();
-                        if (rule != null && chosen.state() == Revision.State.SET) {
+                        if (rule != null && chosen.state() == Version.State.SET) {
                             stored.add(rule);
                         }
                     }
@@ -240,32 +240,32 @@ final class PolicyCompiler {
     }
 
     /** The newest version that is disabled or valid, or {@code null}. */
-    private @Nullable Revision<Rule> chooseRule(List<Revision<Rule>> newestFirst, LimitBook limits) {
-        for (Revision<Rule> revision : untilRemoved(newestFirst)) {
-            Rule rule = revision.content();
-            if (revision.state() == Revision.State.DISABLED) {
-                return revision;
+    private @Nullable Version<Rule> chooseRule(List<Version<Rule>> newestFirst, LimitBook limits) {
+        for (Version<Rule> version : untilRemoved(newestFirst)) {
+            Rule rule = version.content();
+            if (version.state() == Version.State.DISABLED) {
+                return version;
             }
-            if (revision.state() == Revision.State.BROKEN || rule == null) {
-                reportBroken(RULES_TABLE, revision);
+            if (version.state() == Version.State.BROKEN || rule == null) {
+                reportBroken(RULES_TABLE, version);
                 continue;
             }
             try {
                 RuleBook unused = configuration.ruleBook(List.of(rule), limits);
-                return revision;
+                return version;
             } catch (IllegalArgumentException e) {
-                report(RULES_TABLE, revision, e);
+                report(RULES_TABLE, version, e);
             }
         }
         return null;
     }
 
-    private void reportBroken(String table, Revision<?> revision) {
-        report(table, revision, new IllegalArgumentException(revision.problem()));
+    private void reportBroken(String table, Version<?> version) {
+        report(table, version, new IllegalArgumentException(version.problem()));
     }
 
-    private void report(String table, Revision<?> revision, IllegalArgumentException mistake) {
+    private void report(String table, Version<?> version, IllegalArgumentException mistake) {
         mistakes.put(
-                new Problem(table, revision.name(), revision.version(), String.valueOf(mistake.getMessage())), mistake);
+                new Problem(table, version.name(), version.number(), String.valueOf(mistake.getMessage())), mistake);
     }
 }

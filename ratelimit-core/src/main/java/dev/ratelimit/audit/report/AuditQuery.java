@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
  * Chooses rows of the audit trail. A null component does not filter.
  *
  * @param user the name of a user
- * @param address the address of a client; the beginning of IPv6 addresses if it ends in a colon, such as {@code 2001:db8:0:0:}
- * @param subject the text of a subject
+ * @param address the address of a client, or a range such as {@code 203.0.113.0/24}
+ * @param subject the text of a subject; subjects of several parts that begin with it are included
  * @param limit the name of a limit
  * @param most at most so many rows
  */

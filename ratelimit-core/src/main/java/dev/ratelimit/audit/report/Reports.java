@@ -27,9 +27,9 @@ public interface Reports {
     List<SubjectTotals> mostDenied(Instant since, int most);
 
     /** The violations of each limit, the most violated first. Limits without violations are left out. */
-    List<Violations> violations(Instant since);
+    List<LimitViolations> violations(Instant since);
 
-    /** The share of requests that each limit denied, the highest first. */
+    /** The share of requests that exceeded each limit, the highest first. */
     List<ViolationRate> violationRates(Instant since);
 
     /** The share of requests that each limit on trial would have denied, the highest first. No other report has trials. */
@@ -99,12 +99,20 @@ public interface Reports {
      * @param subjects the number of subjects that violated it, as far as they were kept
      * @param averagePerSubject rounded to two decimals
      */
-    record Violations(String limit, long violations, long subjects, double averagePerSubject) {}
+    record LimitViolations(String limit, long violations, long subjects, double averagePerSubject) {}
 
     /**
-     * The share of requests that a limit denied.
+     * The share of requests that exceeded a limit.
      *
-     * @param percent rounded to two decimals
+     * @param violations requests that found the limit used up
+     * @param percent violations of the total, rounded to two decimals
+     * @param denied violations, and the requests that were blocked by a penalty on the limit
      */
-    record ViolationRate(String limit, long total, long violations, double percent) {}
+    record ViolationRate(String limit, long total, long violations, double percent, long denied) {
+
+        /** The denied requests of the total, rounded to two decimals. */
+        public double deniedPercent() {
+            return Math.round(10_000.0 * denied / total) / 100.0;
+        }
+    }
 }

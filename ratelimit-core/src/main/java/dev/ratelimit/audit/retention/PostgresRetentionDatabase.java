@@ -91,7 +91,11 @@ final class PostgresRetentionDatabase extends RetentionDatabase {
 
     @Override
     List<String> forbiddenFunctions() {
-        return jdbc().queryForList(FORBIDDEN, Map.of("schema", schema), String.class);
+        return names(FORBIDDEN, Map.of("schema", schema));
+    }
+
+    private List<String> names(String sql, Map<String, String> parameters) {
+        return jdbc().query(sql, parameters, (row, number) -> row.getString(1));
     }
 
     @Override
@@ -115,7 +119,7 @@ final class PostgresRetentionDatabase extends RetentionDatabase {
         if (parent == null) {
             return monthsWithRowsBefore(rows, first);
         }
-        return jdbc().queryForList(PARTITIONS, Map.of("schema", schema, "parent", parent), String.class).stream()
+        return names(PARTITIONS, Map.of("schema", schema, "parent", parent)).stream()
                 .map(name -> YEAR_AND_MONTH.matcher(name.substring(Math.min(parent.length(), name.length()))))
                 .filter(Matcher::matches)
                 .map(name -> YearMonth.of(Integer.parseInt(name.group(1)), Integer.parseInt(name.group(2))))

@@ -14,6 +14,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,16 +34,28 @@ public final class Retention implements AutoCloseable {
     /** More is a mistake. */
     private static final Duration MOST_AHEAD = Duration.ofHours(1);
 
+    /** An application without rows for longer was stopped or unused, or its clock has leaped. */
+    private static final Duration LONGEST_SILENCE = Duration.ofDays(31);
+
+    /** Time for somebody to notice a wrong clock. */
+    private static final Duration BELIEVED_AFTER = Duration.ofHours(6);
+
     private static final Duration LONGEST_CLOSE = Duration.ofSeconds(5);
 
     private final RetentionDatabase database;
     private final RetentionSettings settings;
     private final @Nullable AuditArchive archive;
     private final InstantSource clock;
+    private final LongSupplier nanos;
     private final ScheduledExecutorService scheduler =
             Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("ratelimit-retention"));
 
     private volatile @Nullable RetentionReport lastRun;
+
+    private volatile List<String> failures = List.of();
+
+    /** When the clock was first doubted, in nanoseconds. Used by the scheduler only. */
+    private @Nullable Long doubtedSince;
 
     /**
      * @param archive where the audit trail goes before it is dropped; {@code null} to drop it
@@ -52,6 +65,16 @@ public final class Retention implements AutoCloseable {
             RetentionSettings settings,
             @Nullable AuditArchive archive,
             InstantSource clock) {
+        this(database, settings, archive, clock, System::nanoTime);
+    }
+
+    Retention(
+            RetentionDatabase database,
+            RetentionSettings settings,
+            @Nullable AuditArchive archive,
+            InstantSource clock,
+            LongSupplier nanos) {
+        this.nanos = nanos;
         this.database = database;
         this.settings = settings;
         this.archive = archive;
@@ -60,7 +83,7 @@ public final class Retention implements AutoCloseable {
 
     /**
      * Runs after five minutes, and then in this interval. A run that fails is logged, and the next one tries again. A missing right
-     * is logged at once.
+     * is logged at once. If the only clock seems to have leaped by more than a month, nothing is dropped for six hours.
      */
     public Retention every(Duration interval) {
         if (interval.toMillis() < 1 || interval.compareTo(Duration.ofDays(1)) > 0) {
@@ -91,13 +114,43 @@ public final class Retention implements AutoCloseable {
     /** An exception that escapes would end the schedule. */
     private void runQuietly() {
         try {
-            run();
+            if (isClockCredible()) {
+                run();
+            }
         } catch (RuntimeException | Error e) {
+            failures = List.of("Could not look for old months: " + e.getMessage());
             log.warn(
                     "Retention failed; trying again at the next interval: {}",
                     LogText.of(e.getMessage()),
                     LogText.trace(e));
         }
+    }
+
+    /**
+     * Where the clock of this machine is the only one, it could drop everything by a leap of years. If the newest row is long
+     * ago, by the time that rows are written now, that is doubted for some hours.
+     */
+    private boolean isClockCredible() {
+        Instant now = clock.instant();
+        Instant newest = database.clock() == null ? database.newestBefore(now.minus(BELIEVED_AFTER)) : null;
+        if (newest == null || newest.isAfter(now.minus(LONGEST_SILENCE))) {
+            doubtedSince = null;
+            return true;
+        }
+        long at = nanos.getAsLong();
+        Long since = doubtedSince == null ? at : doubtedSince;
+        doubtedSince = since;
+        if (at - since >= BELIEVED_AFTER.toNanos()) {
+            return true;
+        }
+        String doubt = "Dropping no months for now: the clock of this machine is at " + now
+                + ", but the newest row from before this time is of " + newest
+                + ". If the clock is wrong, correct it; if it is right, retention goes on after "
+                + BELIEVED_AFTER.toHours()
+                + " hours";
+        log.warn(doubt);
+        failures = List.of(doubt);
+        return false;
     }
 
     /** A dry run: finds out and logs what {@link #run} would do now. Changes nothing. */
@@ -173,6 +226,7 @@ public final class Retention implements AutoCloseable {
         RetentionReport report = new RetentionReport(
                 now, !alone, List.copyOf(run.dropped), List.copyOf(run.deleted), List.copyOf(run.failures));
         lastRun = report;
+        failures = report.failures();
         return report;
     }
 
@@ -262,6 +316,11 @@ public final class Retention implements AutoCloseable {
     /** The last run that has ended, or {@code null} if none has. */
     public @Nullable RetentionReport lastRun() {
         return lastRun;
+    }
+
+    /** Why old months or archives are still there, as the last run found; empty if nothing failed. */
+    public List<String> failures() {
+        return failures;
     }
 
     /** Stops a run that is under way; the next one goes on where it was. */

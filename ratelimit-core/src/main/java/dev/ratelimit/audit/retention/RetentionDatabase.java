@@ -79,6 +79,21 @@ public abstract sealed class RetentionDatabase permits PostgresRetentionDatabase
         return null;
     }
 
+    /** The time of the newest row before a moment; {@code null} if there is none. */
+    final @Nullable Instant newestBefore(Instant moment) {
+        Instant newest = null;
+        for (RetainedRows rows : List.of(RetainedRows.AUDIT, RetainedRows.MINUTES)) {
+            Long micros = jdbc.queryForObject(
+                    "SELECT " + micros("max(" + rows.timeColumn() + ")") + " FROM " + table(rows.table()) + " WHERE "
+                            + rows.timeColumn() + " < " + moment(":moment"),
+                    Map.of("moment", Micros.of(moment)),
+                    Long.class);
+            Instant found = micros == null ? null : Micros.toInstant(micros);
+            newest = found != null && (newest == null || found.isAfter(newest)) ? found : newest;
+        }
+        return newest;
+    }
+
     /** The functions that make and drop months, and that the user of the connections may not call. */
     List<String> forbiddenFunctions() {
         return List.of();

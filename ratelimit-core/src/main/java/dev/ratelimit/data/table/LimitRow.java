@@ -1,6 +1,6 @@
 package dev.ratelimit.data.table;
 
-import dev.ratelimit.admin.version.Revision;
+import dev.ratelimit.admin.version.Version;
 import dev.ratelimit.setting.InvalidLimitException;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -21,30 +21,30 @@ public record LimitRow(
         @Nullable String definition,
         VersionColumns stored) {
 
-    public static LimitRow of(Revision<Map<String, String>> version) {
+    public static LimitRow of(Version<Map<String, String>> version) {
         Map<String, String> definition = version.content();
         return new LimitRow(
                 null,
                 version.name(),
-                version.version(),
+                version.number(),
                 definition == null ? null : Definition.text(definition),
                 VersionColumns.of(version));
     }
 
-    public Revision<Map<String, String>> revision() {
+    public Version<Map<String, String>> toVersion() {
         if (definition == null) {
-            return revision(Revision.State.REMOVED, null, null);
+            return toVersion(Version.State.REMOVED, null, null);
         }
         try {
-            return revision(Revision.State.SET, Definition.parse(resource, definition), null);
+            return toVersion(Version.State.SET, Definition.parse(resource, definition), null);
         } catch (InvalidLimitException e) {
-            return revision(Revision.State.BROKEN, null, e.getMessage());
+            return toVersion(Version.State.BROKEN, null, e.getMessage());
         }
     }
 
-    private Revision<Map<String, String>> revision(
-            Revision.State state, @Nullable Map<String, String> content, @Nullable String problem) {
-        return new Revision<>(
+    private Version<Map<String, String>> toVersion(
+            Version.State state, @Nullable Map<String, String> content, @Nullable String problem) {
+        return new Version<>(
                 resource,
                 version,
                 state,
@@ -52,7 +52,7 @@ public record LimitRow(
                 problem,
                 stored.change(),
                 stored.at(),
-                id == null ? Revision.NOT_STORED : id);
+                id == null ? Version.NOT_STORED : id);
     }
 
     private static LimitRow of(ResultSet row) throws SQLException {

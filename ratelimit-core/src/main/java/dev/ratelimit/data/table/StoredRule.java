@@ -1,7 +1,7 @@
 package dev.ratelimit.data.table;
 
 import dev.ratelimit.FailurePolicy;
-import dev.ratelimit.admin.version.Revision;
+import dev.ratelimit.admin.version.Version;
 import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.AddressRange;
 import dev.ratelimit.policy.Conditions;
@@ -33,9 +33,9 @@ public final class StoredRule {
 
     private StoredRule() {}
 
-    public static Revision<Rule> revision(RuleRow row) {
+    public static Version<Rule> version(RuleRow row) {
         if (row.removed()) {
-            return revision(row, Revision.State.REMOVED, null, null);
+            return version(row, Version.State.REMOVED, null, null);
         }
         Rule rule;
         try {
@@ -43,16 +43,16 @@ public final class StoredRule {
         } catch (IllegalArgumentException e) {
             // A disabled rule hides that of the configuration, whatever else is in its row.
             return row.enabled()
-                    ? revision(row, Revision.State.BROKEN, null, e.getMessage())
-                    : revision(row, Revision.State.DISABLED, null, null);
+                    ? version(row, Version.State.BROKEN, null, e.getMessage())
+                    : version(row, Version.State.DISABLED, null, null);
         }
-        return revision(row, row.enabled() ? Revision.State.SET : Revision.State.DISABLED, rule, null);
+        return version(row, row.enabled() ? Version.State.SET : Version.State.DISABLED, rule, null);
     }
 
-    private static Revision<Rule> revision(
-            RuleRow row, Revision.State state, @Nullable Rule rule, @Nullable String problem) {
+    private static Version<Rule> version(
+            RuleRow row, Version.State state, @Nullable Rule rule, @Nullable String problem) {
         Long id = row.id();
-        return new Revision<>(
+        return new Version<>(
                 row.ruleName(),
                 row.version(),
                 state,
@@ -60,7 +60,7 @@ public final class StoredRule {
                 problem,
                 row.stored().change(),
                 row.stored().at(),
-                id == null ? Revision.NOT_STORED : id);
+                id == null ? Version.NOT_STORED : id);
     }
 
     /** Reads a rule; {@link InvalidRuleException} if it is invalid. */
@@ -126,15 +126,15 @@ public final class StoredRule {
     }
 
     /** The row of a version; {@link InvalidRuleException} if it cannot be stored. */
-    public static RuleRow row(Revision<Rule> version) {
-        boolean enabled = version.state() != Revision.State.DISABLED;
+    public static RuleRow row(Version<Rule> version) {
+        boolean enabled = version.state() != Version.State.DISABLED;
         Rule rule = version.content();
         Rule stored = rule == null || enabled ? rule : withoutExpressions(rule);
         return new RuleRow(
                 null,
                 version.name(),
-                version.version(),
-                version.state() == Revision.State.REMOVED,
+                version.number(),
+                version.state() == Version.State.REMOVED,
                 enabled,
                 stored == null ? RuleRow.Matching.ALL : matching(stored),
                 stored == null ? NO_EFFECT : effect(stored),

@@ -1,7 +1,7 @@
 package dev.ratelimit.data.table;
 
 import dev.ratelimit.admin.version.Change;
-import dev.ratelimit.admin.version.Revision;
+import dev.ratelimit.admin.version.Version;
 import dev.ratelimit.support.Micros;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -20,7 +20,7 @@ record VersionColumns(
     /** The author of a row that was written by hand without one, as in the default of the column. */
     private static final String UNKNOWN = "unknown";
 
-    static VersionColumns of(Revision<?> version) {
+    static VersionColumns of(Version<?> version) {
         Instant expiresAt = version.expiresAt();
         return new VersionColumns(
                 version.by(),

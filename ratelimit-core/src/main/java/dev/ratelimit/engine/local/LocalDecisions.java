@@ -165,7 +165,7 @@ public final class LocalDecisions implements Bookkeeping {
         return refund(pending, answer);
     }
 
-    /** A request that was denied here, and that the store has charged since. */
+    /** A request that was denied here, and that the store has charged since: as if it had never come there. */
     private static @Nullable Operation refund(Pending pending, Answer answer) {
         Answer here = pending.decidedHere();
         if (here == null || here.allowed() || !answer.allowed() || pending.operation.kind() != Kind.DECIDE) {
@@ -178,7 +178,7 @@ public final class LocalDecisions implements Bookkeeping {
                     demand.subject(),
                     demand.limit(),
                     0,
-                    answer.verdicts().get(i).charge()));
+                    answer.verdicts().get(i).charge().withInterval()));
         }
         return new Operation(Kind.SETTLE, demands);
     }

@@ -48,12 +48,12 @@ final class GroupInBoth {
             settled.add(both);
             operations.add(of(operation, both, Both::inPrevious));
         }
-        Asked before = Asked.ask(previous, operations);
+        GivenAnswers before = GivenAnswers.ask(previous, operations);
         for (int i = 0; i < group.size(); i++) {
             boolean isDecided = before.answers().get(i) != null;
             operations.set(i, isDecided ? of(group.get(i), settled.get(i), Both::inCurrent) : null);
         }
-        Asked after = Asked.ask(current, operations);
+        GivenAnswers after = GivenAnswers.ask(current, operations);
         List<@Nullable Answer> answers = new ArrayList<>(group.size());
         for (int i = 0; i < group.size(); i++) {
             answers.add(answer(

@@ -46,6 +46,9 @@ public final class PostgresLimitStore implements LimitStore {
 
     public static final String DEFAULT_SCHEMA = "ratelimit";
 
+    /** The remedy for an invalid schema name. */
+    public static final String SCHEMA_ADVICE = "write 1 to 63 letters, digits or '_', no digit first";
+
     private static final Pattern SCHEMA = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,62}");
 
     private static final String LOCK_NOT_AVAILABLE = "55P03";
@@ -131,8 +134,7 @@ public final class PostgresLimitStore implements LimitStore {
     /** The schema name, if it can be one. */
     public static String requireSchema(String schema) {
         if (!SCHEMA.matcher(schema).matches()) {
-            throw new IllegalArgumentException(
-                    "schema is '" + schema + "'; write 1 to 63 letters, digits or '_', no digit first");
+            throw new IllegalArgumentException("schema is '" + schema + "'; " + SCHEMA_ADVICE);
         }
         return schema;
     }

@@ -116,11 +116,11 @@ public final class PostgresShardTables implements ShardTables {
             ORDER BY user_id, resource LIMIT ?
             """;
 
-    /** For work in the background, which may read many rows and which no request waits for. */
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    /** The least deadline of work in the background, which may read many rows and which no request waits for. */
+    private static final Duration LEAST_IN_BACKGROUND = Duration.ofSeconds(10);
 
     private final PostgresConnections connections;
-    private final PostgresConnections patient;
+    private final PostgresConnections inBackground;
     private final String schema;
     private final String leave;
     private final String forget;
@@ -131,7 +131,8 @@ public final class PostgresShardTables implements ShardTables {
      */
     public PostgresShardTables(DataSource dataSource, String schema, Duration deadline) {
         this.connections = new PostgresConnections(dataSource, deadline);
-        this.patient = new PostgresConnections(dataSource, deadline.compareTo(PATIENCE) < 0 ? PATIENCE : deadline);
+        this.inBackground = new PostgresConnections(
+                dataSource, deadline.compareTo(LEAST_IN_BACKGROUND) < 0 ? LEAST_IN_BACKGROUND : deadline);
         this.schema = PostgresLimitStore.requireSchema(schema);
         String begin = BEGIN.formatted(Math.max(1, deadline.toMillis()));
         String read = READ.formatted(
@@ -211,7 +212,7 @@ public final class PostgresShardTables implements ShardTables {
 
     @Override
     public boolean hasState() {
-        return run(patient, connection -> {
+        return run(inBackground, connection -> {
             try (Statement statement = connection.createStatement();
                     ResultSet row = statement.executeQuery(
                             "SELECT EXISTS (SELECT FROM \"%s\".rate_limits WHERE algorithm <> '')".formatted(schema))) {
@@ -315,7 +316,7 @@ public final class PostgresShardTables implements ShardTables {
 
     @Override
     public List<StateKey> keysAfter(@Nullable StateKey key, int most) {
-        return run(patient, connection -> {
+        return run(inBackground, connection -> {
             try (PreparedStatement select = connection.prepareStatement(KEYS_AFTER.formatted(schema))) {
                 String subject = key == null ? "" : key.subject();
                 String limit = key == null ? "" : key.limit();
@@ -338,7 +339,7 @@ public final class PostgresShardTables implements ShardTables {
 
     @Override
     public void allMoved(int version) {
-        run(patient, connection -> {
+        run(inBackground, connection -> {
             try (PreparedStatement update = connection.prepareStatement(ALL_MOVED.formatted(schema))) {
                 update.setInt(1, version);
                 return update.executeUpdate();

@@ -98,19 +98,19 @@ final class JointDecisions {
     }
 
     /** A question about a part of a request. */
-    private record Asked(JointRequest request, Part part, Question question) {
+    private record PartQuestion(JointRequest request, Part part, Question question) {
 
         void take() {
             request.take(part, question);
         }
     }
 
-    private void ask(List<Asked> asked, long end) {
+    private void ask(List<PartQuestion> asked, long end) {
         if (asked.isEmpty()) {
             return;
         }
-        calls.ask(asked.stream().map(Asked::question).toList(), end, this::answeredLate);
-        for (Asked one : asked) {
+        calls.ask(asked.stream().map(PartQuestion::question).toList(), end, this::answeredLate);
+        for (PartQuestion one : asked) {
             if (one.question().isAnswered()) {
                 observe(
                         one.question().shard,
@@ -121,18 +121,18 @@ final class JointDecisions {
     }
 
     private void look(List<JointRequest> requests, long end) {
-        List<Asked> asked = new ArrayList<>();
+        List<PartQuestion> asked = new ArrayList<>();
         for (JointRequest request : requests) {
             for (Part part : request.parts()) {
                 Question debts = part.bringDebts();
                 if (debts != null) {
-                    asked.add(new Asked(request, part, debts));
+                    asked.add(new PartQuestion(request, part, debts));
                 }
-                asked.add(new Asked(request, part, part.question(Kind.PEEK)));
+                asked.add(new PartQuestion(request, part, part.question(Kind.PEEK)));
             }
         }
         ask(asked, end);
-        for (Asked one : asked) {
+        for (PartQuestion one : asked) {
             if (one.question().operation.kind() == Kind.PEEK) {
                 one.take();
             } else if (one.question().isAnswered()) {
@@ -178,22 +178,22 @@ final class JointDecisions {
 
     /** Counts violations of requests that were seen to be denied. */
     private void deny(List<JointRequest> requests, long end) {
-        List<Asked> violations = new ArrayList<>();
-        List<Asked> touched = new ArrayList<>();
+        List<PartQuestion> violations = new ArrayList<>();
+        List<PartQuestion> touched = new ArrayList<>();
         for (JointRequest request : requests) {
             boolean counts = !request.isBlocked();
             for (Part part : request.parts()) {
                 if (counts && request.violates(part)) {
-                    violations.add(new Asked(request, part, part.question(Kind.DECIDE)));
+                    violations.add(new PartQuestion(request, part, part.question(Kind.DECIDE)));
                 } else if (isSetBack(part.shard, request.answer().now())) {
-                    touched.add(new Asked(request, part, part.touch()));
+                    touched.add(new PartQuestion(request, part, part.touch()));
                 }
             }
         }
-        List<Asked> all = new ArrayList<>(violations);
+        List<PartQuestion> all = new ArrayList<>(violations);
         all.addAll(touched);
         ask(all, end);
-        for (Asked one : violations) {
+        for (PartQuestion one : violations) {
             if (one.question().isCharged()) {
                 refunds.giveBackLater(
                         one.question().refund()); // it has room by now; but it was denied when it was looked at
@@ -204,21 +204,21 @@ final class JointDecisions {
     }
 
     private void charge(List<JointRequest> requests, long end) {
-        Map<JointRequest, List<Asked>> byRequest = new HashMap<>();
-        List<Asked> asked = new ArrayList<>();
+        Map<JointRequest, List<PartQuestion>> byRequest = new HashMap<>();
+        List<PartQuestion> asked = new ArrayList<>();
         for (JointRequest request : requests) {
-            List<Asked> parts = request.parts().stream()
-                    .map(part -> new Asked(request, part, part.question(Kind.DECIDE)))
+            List<PartQuestion> parts = request.parts().stream()
+                    .map(part -> new PartQuestion(request, part, part.question(Kind.DECIDE)))
                     .toList();
             byRequest.put(request, parts);
             asked.addAll(parts);
         }
         ask(asked, end);
-        List<Asked> back = new ArrayList<>();
+        List<PartQuestion> back = new ArrayList<>();
         for (JointRequest request : requests) {
-            List<Asked> parts = byRequest.getOrDefault(request, List.of());
+            List<PartQuestion> parts = byRequest.getOrDefault(request, List.of());
             boolean admitted = parts.stream().allMatch(one -> one.question().isCharged());
-            parts.forEach(Asked::take);
+            parts.forEach(PartQuestion::take);
             if (admitted) {
                 known.charged(request.operation(), request.answer());
             } else {
@@ -229,14 +229,14 @@ final class JointDecisions {
     }
 
     /** Gives charges back, and looks again: the answer must not tell of a charge that is gone. */
-    private void giveBack(List<Asked> charged, long end) {
-        List<Asked> asked = new ArrayList<>();
-        for (Asked one : charged) {
-            asked.add(new Asked(
+    private void giveBack(List<PartQuestion> charged, long end) {
+        List<PartQuestion> asked = new ArrayList<>();
+        for (PartQuestion one : charged) {
+            asked.add(new PartQuestion(
                     one.request(),
                     one.part(),
                     new Question(one.part().shard, one.question().refund())));
-            asked.add(new Asked(one.request(), one.part(), one.part().question(Kind.PEEK)));
+            asked.add(new PartQuestion(one.request(), one.part(), one.part().question(Kind.PEEK)));
         }
         ask(asked, end);
         for (int i = 0; i < charged.size(); i++) {

@@ -42,10 +42,6 @@ final class Question {
         late = true;
     }
 
-    boolean isLate() {
-        return late;
-    }
-
     /** Why there is no answer; {@code null} if there is one. */
     @Nullable
     LimitStoreException failure() {

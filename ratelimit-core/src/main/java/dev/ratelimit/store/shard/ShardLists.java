@@ -81,8 +81,9 @@ final class ShardLists {
             }
         }
         if (!newest.get(0).equals(shards.get(0).name())) {
-            throw new InvalidShardsException(
-                    "write shard '" + newest.get(0) + "' first, which has the limits, the rules and the audit trail");
+            throw new InvalidShardsException("write shard '" + newest.get(0)
+                    + "' first, which has the limits, the rules and the audit trail; names keep"
+                    + " their order in a YAML or properties file, but not in environment variables or arguments");
         }
         there.forEach(shard -> copy(lists, shard));
         announceLonger(lists, moved);

@@ -501,6 +501,6 @@ WHERE granularity = 'minute' AND period_start > now() - interval '1 hour' AND re
 GROUP BY resource
 ORDER BY violation_percent DESC;
 
-COMMENT ON VIEW ratelimit.rate_limit_violation_rates IS 'The share of requests that each limit denied in the last hour';
+COMMENT ON VIEW ratelimit.rate_limit_violation_rates IS 'The share of requests that exceeded each limit in the last hour; requests during a penalty are in the total only';
 
 INSERT INTO ratelimit.ratelimit_schema_history (version, script) VALUES (1, 'V1__rate_limits.sql');

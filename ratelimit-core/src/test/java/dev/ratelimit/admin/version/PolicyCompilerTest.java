@@ -28,8 +28,8 @@ class PolicyCompilerTest {
     private static final long NOW = 1_000;
     private static final Change BY = Change.by("test");
 
-    private final Map<String, List<Revision<Map<String, String>>>> limits = new LinkedHashMap<>();
-    private final Map<String, List<Revision<Rule>>> rules = new LinkedHashMap<>();
+    private final Map<String, List<Version<Map<String, String>>>> limits = new LinkedHashMap<>();
+    private final Map<String, List<Version<Rule>>> rules = new LinkedHashMap<>();
     private long sequence;
 
     private static Map<String, String> window(long maxRequests) {
@@ -44,19 +44,19 @@ class PolicyCompilerTest {
     /** A newer version than all before; without a definition, one that says that the configuration applies again. */
     private void store(String limit, Map<String, String> definition, long expiresAt) {
         Change change = expiresAt == 0 ? BY : BY.until(Micros.toInstant(expiresAt));
-        Revision.State state = definition == null ? Revision.State.REMOVED : Revision.State.SET;
+        Version.State state = definition == null ? Version.State.REMOVED : Version.State.SET;
         store(limits, limit, state, definition, change);
     }
 
-    private void store(Rule rule, Revision.State state) {
+    private void store(Rule rule, Version.State state) {
         store(rules, rule.name(), state, rule, BY);
     }
 
     private <T> void store(
-            Map<String, List<Revision<T>>> all, String name, Revision.State state, T content, Change change) {
-        List<Revision<T>> versions = all.computeIfAbsent(name, none -> new ArrayList<>());
+            Map<String, List<Version<T>>> all, String name, Version.State state, T content, Change change) {
+        List<Version<T>> versions = all.computeIfAbsent(name, none -> new ArrayList<>());
         versions.add(
-                0, new Revision<>(name, versions.size() + 1, state, content, null, change, Instant.EPOCH, ++sequence));
+                0, new Version<>(name, versions.size() + 1, state, content, null, change, Instant.EPOCH, ++sequence));
     }
 
     private EffectivePolicy compile(PolicyConfiguration configured) {
@@ -167,8 +167,8 @@ class PolicyCompilerTest {
     @Test
     void aRuleFallsBackToTheVersionWhoseLimitIsThere() {
         store("kept", window(1), 0);
-        store(Rule.named("rule").limits("kept").build(), Revision.State.SET);
-        store(Rule.named("rule").limits("gone").build(), Revision.State.SET);
+        store(Rule.named("rule").limits("kept").build(), Version.State.SET);
+        store(Rule.named("rule").limits("gone").build(), Version.State.SET);
 
         EffectivePolicy compiled = compile(configured(Map.of()));
 
@@ -182,7 +182,7 @@ class PolicyCompilerTest {
     @Test
     void aRuleThatIsDisabledHidesTheConfiguredOne() {
         Rule rule = Rule.named("rule").limits("api").build();
-        store(rule, Revision.State.DISABLED);
+        store(rule, Version.State.DISABLED);
 
         EffectivePolicy compiled = compile(configured(Map.of("api", window(1)), rule));
 

@@ -12,7 +12,7 @@ import java.util.TreeMap;
 final class MemoryArchive implements AuditArchive {
 
     /** A moment at which a test may do something, or let the process "die". */
-    enum Step {
+    enum Stage {
         BEFORE_WRITE,
         AFTER_WRITE,
         AFTER_READ
@@ -20,7 +20,7 @@ final class MemoryArchive implements AuditArchive {
 
     /** Called at every step. */
     interface Hook {
-        void at(Step step);
+        void at(Stage step);
     }
 
     private final Map<YearMonth, List<AuditRow>> archives = new TreeMap<>();
@@ -82,21 +82,21 @@ final class MemoryArchive implements AuditArchive {
 
             @Override
             public void close() {
-                hook.at(Step.AFTER_READ);
+                hook.at(Stage.AFTER_READ);
             }
         };
     }
 
     @Override
     public void write(YearMonth month, AuditRows.Source source) {
-        hook.at(Step.BEFORE_WRITE);
+        hook.at(Stage.BEFORE_WRITE);
         List<AuditRow> copy = new ArrayList<>();
         try (AuditRows rows = source.open()) {
             rows.forEachRemaining(copy::add);
         }
         archives.put(month, copy);
         writes++;
-        hook.at(Step.AFTER_WRITE);
+        hook.at(Stage.AFTER_WRITE);
     }
 
     @Override

@@ -10,11 +10,20 @@ import dev.ratelimit.audit.AuditSettings;
 import dev.ratelimit.audit.CacheUse;
 import dev.ratelimit.audit.RequestAudit;
 import dev.ratelimit.audit.report.AuditEntry;
+import dev.ratelimit.testing.postgres.TestPostgres;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.ds.PGSimpleDataSource;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 class PostgresRetentionTest extends RetentionContract {
 
@@ -41,9 +50,69 @@ class PostgresRetentionTest extends RetentionContract {
     }
 
     private RequestAudit audit() {
+        return audit(database.dataSource());
+    }
+
+    private RequestAudit audit(DataSource dataSource) {
         AuditSettings settings = AuditSettings.of(AuditMode.DENIED, new AuditEntry.Origin("server-1", ""));
-        return new RequestAudit(
-                AuditDatabase.postgres(database.dataSource(), database.schema()), settings, clock, CacheUse.NONE);
+        return new RequestAudit(AuditDatabase.postgres(dataSource, database.schema()), settings, clock, CacheUse.NONE);
+    }
+
+    /** Connections whose sessions are in a time zone. */
+    private static DataSource inZone(String zone) {
+        PGSimpleDataSource plain = new PGSimpleDataSource();
+        plain.setUrl(TestPostgres.instance().jdbcUrl());
+        return new DelegatingDataSource(plain) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                Connection connection = super.getConnection();
+                try (Statement statement = connection.createStatement()) {
+                    statement.execute("SET TIME ZONE '" + zone + "'");
+                }
+                return connection;
+            }
+        };
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Pacific/Kiritimati", "America/Los_Angeles"})
+    void monthsAndDaysAreThoseOfUtcInEveryTimeZone(String zone) {
+        DataSource there = inZone(zone);
+        try (RequestAudit audit = audit(there)) {
+            clock.set(firstMomentOf(JANUARY).minusNanos(1_000));
+            audit.recorded(blocked("december"));
+            audit.flush();
+            clock.set(firstMomentOf(JANUARY));
+            audit.recorded(blocked("january"));
+            audit.flush();
+        }
+        assertThat(database.jdbc()
+                        .queryForList(
+                                "SELECT user_id || ' in ' || right(replace(tableoid::regclass::text, '\"', ''), 7) FROM "
+                                        + database.table("rate_limit_audit_logs") + " ORDER BY logged_at",
+                                String.class))
+                .containsExactly("december in 2025_12", "january in 2026_01");
+        assertThat(database.jdbc()
+                        .queryForList(
+                                "SELECT DISTINCT extract(epoch FROM period_start) FROM "
+                                        + database.table("rate_limit_metrics")
+                                        + " WHERE granularity = 'day' ORDER BY 1",
+                                Long.class))
+                .containsExactly(
+                        firstMomentOf(JANUARY).minus(Duration.ofDays(1)).getEpochSecond(),
+                        firstMomentOf(JANUARY).getEpochSecond());
+
+        try (Retention retention = new Retention(
+                RetentionDatabase.postgres(there, database.schema()), RetentionSettings.DEFAULT, archive, clock)) {
+            clock.set(DECEMBER_ENDS.minusNanos(1_000));
+            retention.run();
+            assertThat(database.users()).containsExactly("december", "january");
+            clock.set(DECEMBER_ENDS);
+            retention.run();
+            assertThat(retention.failures()).isEmpty();
+        }
+        assertThat(database.users()).containsExactly("january");
+        assertThat(archive.rows(DECEMBER)).extracting(AuditRow::userId).containsExactly("december");
     }
 
     @Test
@@ -92,7 +161,7 @@ class PostgresRetentionTest extends RetentionContract {
         database.addAudit(in(DECEMBER), "old");
         AtomicInteger held = new AtomicInteger();
         archive.hook(step -> {
-            if (step == MemoryArchive.Step.BEFORE_WRITE) {
+            if (step == MemoryArchive.Stage.BEFORE_WRITE) {
                 held.incrementAndGet();
                 writeInANewMonth();
             }
@@ -108,19 +177,23 @@ class PostgresRetentionTest extends RetentionContract {
     /** As another instance does, which has not made this month ahead. */
     private void writeInANewMonth() {
         try (RequestAudit audit = audit()) {
-            audit.recorded(new RequestRecord(
-                    Outcome.BLOCKED,
-                    false,
-                    null,
-                    null,
-                    Duration.ZERO,
-                    List.of(),
-                    new RequestRecord.Exchange("GET", "/", null, 403, "192.0.2.1", "new", null, null),
-                    clock.instant()));
+            audit.recorded(blocked("new"));
             audit.flush();
         }
         assertThat(database.users()).containsExactly("old", "new");
         assertThat(partitions("rate_limit_audit_logs")).contains("rate_limit_audit_logs_2026_05");
+    }
+
+    private RequestRecord blocked(String user) {
+        return new RequestRecord(
+                Outcome.BLOCKED,
+                false,
+                null,
+                null,
+                Duration.ZERO,
+                List.of(),
+                new RequestRecord.Exchange("GET", "/", null, 403, "192.0.2.1", user, null, null),
+                clock.instant());
     }
 
     /** Partitions are attached: they have what the table has. */
@@ -163,7 +236,7 @@ class PostgresRetentionTest extends RetentionContract {
     void instanceThatLosesItsLockDropsNothing() {
         database.addAudit(in(DECEMBER), "old");
         archive.hook(step -> {
-            if (step == MemoryArchive.Step.BEFORE_WRITE) {
+            if (step == MemoryArchive.Stage.BEFORE_WRITE) {
                 assertThat(database.jdbc()
                                 .queryForList(
                                         "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"

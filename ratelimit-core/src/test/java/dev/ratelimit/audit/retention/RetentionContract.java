@@ -13,6 +13,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -57,7 +58,7 @@ abstract class RetentionContract {
         return month.atDay(17).atTime(12, 34, 56, 789_012_000).toInstant(UTC);
     }
 
-    private static Instant firstMomentOf(YearMonth month) {
+    static Instant firstMomentOf(YearMonth month) {
         return month.atDay(1).atStartOfDay().toInstant(UTC);
     }
 
@@ -198,8 +199,8 @@ abstract class RetentionContract {
 
     /** The process dies: nothing that would come afterwards is done. */
     @ParameterizedTest
-    @EnumSource(MemoryArchive.Step.class)
-    void crashLosesNothingAndArchivesNothingTwice(MemoryArchive.Step fatal) {
+    @EnumSource(MemoryArchive.Stage.class)
+    void crashLosesNothingAndArchivesNothingTwice(MemoryArchive.Stage fatal) {
         AuditRow first = database.addAudit(in(DECEMBER), "first");
         AuditRow second = database.addAudit(in(DECEMBER).plusSeconds(1), "second");
         archive.hook(step -> {
@@ -208,14 +209,18 @@ abstract class RetentionContract {
             }
         });
 
-        RetentionReport report = retention(archive).run();
+        Retention retention = retention(archive);
+
+        RetentionReport report = retention.run();
 
         assertThat(report.failures()).singleElement().asString().contains("2025-12", "crash");
+        assertThat(retention.failures()).isEqualTo(report.failures());
         assertThat(auditDrops(report)).isEmpty();
         assertThat(database.users()).containsExactly("first", "second");
 
         archive.hook(step -> {});
-        assertThat(retention(archive).run().failures()).isEmpty();
+        assertThat(retention.run().failures()).isEmpty();
+        assertThat(retention.failures()).isEmpty();
         assertThat(database.users()).isEmpty();
         assertThat(archive.rows(DECEMBER)).containsExactly(first, second);
         assertThat(archive.writes()).isEqualTo(1);
@@ -227,7 +232,7 @@ abstract class RetentionContract {
         AtomicReference<AuditRow> late = new AtomicReference<>();
         archive.hook(step -> {
             // After the archive was compared with the database.
-            if (step == MemoryArchive.Step.AFTER_READ && late.get() == null) {
+            if (step == MemoryArchive.Stage.AFTER_READ && late.get() == null) {
                 late.set(database.addAudit(in(DECEMBER).plusSeconds(9), "late"));
             }
         });
@@ -283,7 +288,7 @@ abstract class RetentionContract {
         CountDownLatch goOn = new CountDownLatch(1);
         AtomicBoolean held = new AtomicBoolean();
         archive.hook(step -> {
-            if (step == MemoryArchive.Step.BEFORE_WRITE) {
+            if (step == MemoryArchive.Stage.BEFORE_WRITE) {
                 working.countDown();
                 await(goOn);
                 held.set(true);
@@ -306,6 +311,19 @@ abstract class RetentionContract {
         assertThat(first.get().failures()).isEmpty();
         assertThat(database.users()).isEmpty();
         assertThat(archive.writes()).isEqualTo(1);
+    }
+
+    @Test
+    void runThatCannotReadTheDatabaseFailsUntilOneCan() {
+        database.jdbc().execute("ALTER TABLE " + database.table("rate_limit_metrics") + " RENAME TO hidden_metrics");
+        try (Retention retention = retention(null).every(Duration.ofMillis(1))) {
+            Awaitility.await().until(() -> !retention.failures().isEmpty());
+            assertThat(retention.failures().get(0)).contains("Could not look for old months", "rate_limit_metrics");
+            database.jdbc()
+                    .execute("ALTER TABLE " + database.table("hidden_metrics") + " RENAME TO rate_limit_metrics");
+
+            Awaitility.await().until(() -> retention.failures().isEmpty());
+        }
     }
 
     static void await(CountDownLatch latch) {

@@ -6,7 +6,10 @@ import dev.ratelimit.store.sqlite.SqliteFile;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -77,5 +80,48 @@ class SqliteRetentionTest extends RetentionContract {
         assertThat(database.users()).isEmpty();
         assertThat(archive.rows(DECEMBER)).containsExactly(first, second);
         assertThat(archive.writes()).isZero();
+    }
+
+    @Test
+    void aClockThatHasLeapedDropsNothingForHours() {
+        database.addAudit(in(DECEMBER), "old");
+        clock.set(in(DECEMBER.plusYears(8)));
+        database.addAudit(clock.instant(), "written with the wrong time");
+        AtomicLong nanos = new AtomicLong(7);
+        AtomicLong looks = new AtomicLong();
+        Retention retention = new Retention(database.open(), RetentionSettings.DEFAULT, null, clock, () -> {
+            looks.incrementAndGet();
+            return nanos.get();
+        });
+        try (retention) {
+            retention.every(Duration.ofMillis(1));
+
+            Awaitility.await().until(() -> looks.get() > 3);
+            nanos.addAndGet(Duration.ofHours(6).toNanos() - 1);
+            long seen = looks.get();
+            Awaitility.await().until(() -> looks.get() > seen + 2);
+            assertThat(retention.lastRun()).isNull();
+            assertThat(database.users()).containsExactly("old", "written with the wrong time");
+            assertThat(retention.failures())
+                    .singleElement()
+                    .asString()
+                    .startsWith("Dropping no months for now: the clock");
+
+            nanos.incrementAndGet();
+            Awaitility.await().until(() -> retention.lastRun() != null);
+            assertThat(database.users()).containsExactly("written with the wrong time");
+        }
+    }
+
+    @Test
+    void aClockThatRowsAgreeWithIsFollowedAtOnce() {
+        database.addAudit(in(DECEMBER), "old");
+        clock.set(in(DECEMBER.plusYears(8)));
+        database.addAudit(clock.instant().minus(Duration.ofDays(2)), "recent");
+        try (Retention retention = retention(null).every(Duration.ofMillis(1))) {
+            Awaitility.await().until(() -> retention.lastRun() != null);
+
+            assertThat(database.users()).containsExactly("recent");
+        }
     }
 }

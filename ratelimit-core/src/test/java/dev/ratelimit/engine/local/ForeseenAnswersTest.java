@@ -122,6 +122,29 @@ class ForeseenAnswersTest {
         assertThat(leftInStore(limit)).isEqualTo(9);
     }
 
+    /** The limit was reset elsewhere, so that the store has room where this instance sees none. */
+    @ParameterizedTest
+    @MethodSource("limitsOfTen")
+    void requestThatIsDeniedHereDoesNotCountForTheIntervalOfTheStore(Limit of) {
+        Limit paced = Limit.named("paced")
+                .algorithm(of.algorithm().share(10))
+                .minInterval(HOUR)
+                .build();
+        List<Pending> first = local.send(requests(1, paced));
+        assertThat(local.answered(first, decideInStore(first))).isEmpty();
+        local.returned(first);
+        store.decide(List.of(new Operation(Kind.RESET, request(paced).operation.demands())));
+
+        List<Pending> late = local.send(requests(1, paced));
+        assertThat(isAdmittedHere(late.get(0))).isFalse();
+        List<Answer> answers = decideInStore(late);
+        assertThat(admitted(answers)).isEqualTo(1);
+        store.decide(local.answered(late, answers));
+        local.returned(late);
+
+        assertThat(leftInStore(paced)).isEqualTo(1);
+    }
+
     @ParameterizedTest
     @MethodSource("limitsOfTen")
     void requestThatIsNotAtTheStoreComesAfterThoseThatAre(Limit limit) {

@@ -86,6 +86,14 @@ final class TestShards {
         }
     }
 
+    /** Runs what an operator would, for the default schema. */
+    void execute(String name, String sql) throws SQLException {
+        try (Connection connection = DATABASE.getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql.replace("ratelimit.", schema(name) + "."));
+        }
+    }
+
     static Limit atMost(String name, long most) {
         return Limit.named(name)
                 .algorithm(new FixedWindow(most, Duration.ofDays(3650)))

@@ -60,7 +60,7 @@ function definition(limit, values) {
 
 function inputs(limit, chosen, change) {
   return limit.properties.filter(({ name }) => name !== 'enabled' && chosen(name)).map(({ name, value }) => ({
-    name: `p:${name}`, label: name, value: change(value), help: change(value) === value ? '' : `now ${value}`,
+    name: `p:${name}`, label: name, value: change(value), help: change(value) === value ? '' : `now ${value}`, first: SIZES.test(name),
   }));
 }
 

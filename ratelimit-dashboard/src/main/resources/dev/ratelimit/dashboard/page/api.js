@@ -11,10 +11,13 @@ export class Failure extends Error {
 const HEADERS = { Accept: 'application/json', 'X-Requested-With': 'XMLHttpRequest' };
 const TIMEOUT_MILLIS = 15_000;
 
+/** Without the user and password that may stand in front of the host: browsers refuse calls to such an address. */
+const PAGE = location.origin + location.pathname;
+
 async function call(path, options) {
   let response;
   try {
-    response = await fetch('data/' + path, {
+    response = await fetch(new URL('data/' + path, PAGE), {
       credentials: 'same-origin',
       cache: 'no-store',
       redirect: 'manual',

@@ -13,6 +13,7 @@ function target({ kind, name }) {
     case 'rule': return ['rule ', link(name, 'limits', `rule ${name}`)];
     case 'user': case 'quota': return [kind === 'quota' ? 'quota of ' : '', link(name, 'subjects', `user:${name}`)];
     case 'subject': return link(name, 'subjects', name);
+    case 'api-key': return ['API key ', link(name, 'subjects', `api-key:${name}`)];
     default: return [`${words(kind)} `, name];
   }
 }
@@ -48,10 +49,18 @@ function difference(change) {
   return names.length === 0 ? null : changedProperties(names.map(name => ({ name, before: before[name], after: after[name] })));
 }
 
-/** The limit on which a subject was reset. */
+/** The limits on which a subject was reset. */
 function where(change) {
   const { limit } = { ...read(change.before), ...read(change.after) };
-  return change.kind === 'subject' && typeof limit === 'string' ? [' on ', limitLink(limit)] : null;
+  return change.kind === 'subject' && typeof limit === 'string'
+    ? limit.split(', ').map((name, index) => [index ? ', ' : ' on ', limitLink(name)]) : null;
+}
+
+/** Nothing can end these by itself. */
+const AT_ONCE = ['remove', 'unblock', 'reset', 'clear-penalty', 'note', 'create', 'revoke', 'back-up', 'run'];
+
+function end({ action, change }) {
+  return change.until ? time(change.until) : AT_ONCE.includes(action) ? '' : el('span', { class: 'muted' }, 'no end');
 }
 
 export function changes(page) {
@@ -72,7 +81,7 @@ export function changes(page) {
           time(entry.change.at), el('strong', {}, entry.change.by),
           [`${words(entry.action)} `, target(entry), where(entry), difference(entry)],
           entry.change.reason ?? el('span', { class: 'muted' }, 'no reason given'),
-          entry.change.until ? time(entry.change.until) : el('span', { class: 'muted' }, 'no end'),
+          end(entry),
         ]))));
   }
 

@@ -1,6 +1,6 @@
 // Requests over time as bars: allowed below, denied above with stripes, so that colour is not the only difference.
 
-import { clock, compact, day, el, number, percent, svg, utc } from './dom.js';
+import { button, clock, compact, day, el, number, percent, svg, utc, utcDay } from './dom.js';
 
 const HEIGHT = 210;
 const LEFT = 44;
@@ -37,7 +37,7 @@ function rounded(value) {
 }
 
 function name(start, granularity) {
-  return granularity === 'day' ? day(start) : granularity === 'hour' ? `${day(start)}, ${clock(start)}` : clock(start);
+  return granularity === 'day' ? `${utcDay(start)} (UTC)` : granularity === 'hour' ? `${day(start)}, ${clock(start)}` : clock(start);
 }
 
 function counted({ allowed, denied, failed }) {
@@ -76,7 +76,7 @@ function labels(periods, granularity, step) {
     const value = granularity === 'minute' ? period.start.getMinutes() : granularity === 'hour' ? period.start.getHours() : periods.length - 1 - index;
     const x = LEFT + (index + 0.5) * step;
     return value % every !== 0 || x > LEFT + periods.length * step - wide / 2 || x < LEFT + wide / 3 ? null
-      : svg('text', { class: 'axis', x: x.toFixed(2), y: HEIGHT - 6, 'text-anchor': 'middle' }, granularity === 'day' ? day(period.start) : clock(period.start));
+      : svg('text', { class: 'axis', x: x.toFixed(2), y: HEIGHT - 6, 'text-anchor': 'middle' }, granularity === 'day' ? utcDay(period.start) : clock(period.start));
   });
 }
 
@@ -85,6 +85,24 @@ function stripes() {
     svg('pattern', { id: 'stripes', width: 6, height: 6, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' },
       svg('rect', { class: 'stripe-ground', width: 6, height: 6 }),
       svg('rect', { class: 'stripe', width: 2, height: 6 })));
+}
+
+const RANGES = [['hour', 'Last hour'], ['day', '24 hours'], ['month', '30 days']];
+
+/** Buttons for the time that a chart shows. */
+export function ranges(changed) {
+  let range = 'hour';
+  const choice = el('div', { class: 'choice', role: 'group', 'aria-label': 'Time' }, RANGES.map(([key, text]) =>
+    button(text, {
+      'aria-pressed': String(key === range), onclick: event => {
+        range = key;
+        for (const other of choice.children) {
+          other.setAttribute('aria-pressed', String(other === event.currentTarget));
+        }
+        changed();
+      },
+    })));
+  return { choice, chosen: () => range };
 }
 
 /** Draws the periods of a timeline. The arrow keys walk through them. */

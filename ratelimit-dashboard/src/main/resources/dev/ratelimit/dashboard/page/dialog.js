@@ -8,10 +8,10 @@ const ENDS = [
   ['moment', 'A moment …'], ['', 'No end, until someone changes it'],
 ];
 
-function field({ name, label, value, help, type, step, options, required, wide }) {
+function field({ name, label, value, help, type, step, options, required, wide, first }) {
   const id = `f-${name}`;
   const attributes = {
-    id, name, required, autocomplete: 'off', spellcheck: 'false', 'aria-describedby': `${id}-help ${id}-error`,
+    id, name, required, autocomplete: 'off', spellcheck: 'false', 'data-first': first, 'aria-describedby': `${id}-help ${id}-error`,
   };
   const input = type === 'select'
     ? el('select', attributes, options.map(([key, text]) => el('option', { value: key, selected: key === value }, text)))
@@ -133,6 +133,6 @@ export function ask({ title, text, fields = [], ends, confirm, danger, path, bod
     });
     document.body.append(dialog);
     dialog.showModal();
-    (form.querySelector('.fields input, .fields select') ?? submit).focus();
+    (form.querySelector('[data-first]') ?? form.querySelector('.fields input, .fields select') ?? submit).focus();
   });
 }

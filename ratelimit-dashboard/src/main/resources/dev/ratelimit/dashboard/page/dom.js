@@ -100,6 +100,11 @@ export function day(date) {
   return date.toLocaleDateString('en', { day: 'numeric', month: 'short' });
 }
 
+/** The day that begins at that moment in UTC. West of it, that moment is on the day before. */
+export function utcDay(date) {
+  return date.toLocaleDateString('en', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+}
+
 function moment(date) {
   const current = new Date(now());
   const time = `${clock(date)}:${pad(date.getSeconds())}`;

@@ -2,7 +2,7 @@
 
 import { card, el, empty, link, percent, number, show, table, tag, time } from './dom.js';
 import { get } from './api.js';
-import { chart } from './chart.js';
+import { chart, ranges } from './chart.js';
 import { action, changedProperties, edit, raise, removeLimit, rollBack, switchLimit, switchRule } from './actions.js';
 import { grants, origin } from './limits.js';
 
@@ -97,10 +97,12 @@ export function limit(page, name) {
     return ofRule(page, name.slice(5));
   }
   const [head, live, requests, facts, versions] = [el('div', { class: 'page-head' }), el('div', {}), el('div', {}), el('div', {}), el('div', {})];
-  page.main.append(el('p', { class: 'crumbs' }, link('Limits', 'limits')), head, live,
-    card('Requests in the last hour', {}, requests), card('History', {}, versions), card('Properties', {}, facts));
+  const range = ranges(() => page.refresh());
+  const timelineCard = card('Requests', {}, requests);
+  timelineCard.querySelector('.card-head').append(el('div', { class: 'controls' }, range.choice));
+  page.main.append(el('p', { class: 'crumbs' }, link('Limits', 'limits')), head, live, timelineCard, card('History', {}, versions), card('Properties', {}, facts));
   async function load() {
-    const data = await get('limit', { name });
+    const data = await get('limit', { name, range: range.chosen() });
     page.fresh(data);
     show(head, data.limit, found => [el('h1', {}, found.name), found.enabled ? null : tag('off', 'off'),
       el('p', { class: 'lead' }, grants(found)), el('div', { class: 'buttons' }, buttons(page, found))]);

@@ -1,6 +1,6 @@
 // All limits with their use, and the rules in their order.
 
-import { bar, card, compact, el, empty, limitLink, link, percent, show, table, tag, time } from './dom.js';
+import { bar, card, compact, el, empty, limitLink, link, number, percent, show, table, tag, time } from './dom.js';
 import { get } from './api.js';
 import { action, raise, switchAll, switchRule } from './actions.js';
 
@@ -23,14 +23,19 @@ export function grants(limit) {
 function use(usage) {
   return usage ? [bar(usage.denied, usage.requests, 'denied'),
     el('span', { class: 'muted num' }, `${compact(usage.denied)} of ${compact(usage.requests)}, ${percent(usage.denied, usage.requests)}`)]
-    : el('span', { class: 'muted' }, 'no requests');
+    : el('span', { class: 'muted' }, 'no figures');
 }
 
-function limitsTable(page, limits) {
+/** Says that a table has more rows than it shows. */
+function rest(shown, count, what) {
+  return count > shown ? el('p', { class: 'note rest' }, `The first ${number(shown)} of ${number(count)} ${what}. Filter to see the others.`) : null;
+}
+
+function limitsTable(page, { limits, limitCount, filter }) {
   if (limits.length === 0) {
-    return empty('No limits are configured. Add one under ratelimit.limits.');
+    return empty(filter ? 'No limit has that in its name.' : 'No limits are configured. Add one under ratelimit.limits.');
   }
-  return table('Limits', [{ title: 'Limit' }, { title: 'Grants' }, { title: 'Denied in the last hour' }, { title: 'From' }, { title: '' }],
+  return [table('Limits', [{ title: 'Limit' }, { title: 'Grants' }, { title: 'Denied in the last hour' }, { title: 'From' }, { title: '' }],
     limits.map(limit => [
       [link(limit.name, 'limits', limit.name), limit.enabled ? null : [' ', tag('off', 'off')]],
       [el('span', {}, grants(limit)),
@@ -39,7 +44,7 @@ function limitsTable(page, limits) {
         limit.trial?.lastHour ? el('div', { class: 'use trial' }, use(limit.trial.lastHour)) : null],
       origin(limit.source),
       action(page, 'Raise …', { class: 'small', 'data-key': `raise ${limit.name}`, 'aria-label': `Raise ${limit.name}`, done: `${limit.name} is raised.` }, () => raise(limit)),
-    ]));
+    ])), rest(limits.length, limitCount, 'limits')];
 }
 
 function what(rule) {
@@ -47,11 +52,11 @@ function what(rule) {
   return el('code', {}, [methods, path ?? rule.properties.paths].filter(Boolean).join(' ') || 'every request');
 }
 
-function rulesTable(page, rules) {
+function rulesTable(page, { rules, ruleCount, filter }) {
   if (rules.length === 0) {
-    return empty('No rules: only methods with @RateLimited are limited.');
+    return empty(filter ? 'No rule has that in its name or its properties.' : 'No rules: only methods with @RateLimited are limited.');
   }
-  return table('Rules', [{ title: 'Rule' }, { title: 'Requests' }, { title: 'Key' }, { title: 'Limits' }, { title: 'From' }, { title: '' }],
+  return [table('Rules', [{ title: 'Rule' }, { title: 'Requests' }, { title: 'Key' }, { title: 'Limits' }, { title: 'From' }, { title: '' }],
     rules.map(rule => [
       [el('span', { class: 'position num' }, rule.position ?? '–'), link(rule.name, 'limits', `rule ${rule.name}`), rule.enabled ? null : [' ', tag('off', 'off')]],
       what(rule),
@@ -60,7 +65,7 @@ function rulesTable(page, rules) {
         : (rule.properties.limits ?? '').split(/,\s*/).filter(Boolean).map((name, index) => [index ? ', ' : '', name === 'quota' ? name : link(name, 'limits', name)]),
       origin(rule.source),
       action(page, rule.enabled ? 'Off …' : 'On …', { class: 'small', 'data-key': `switch ${rule.name}`, 'aria-label': `Switch rule ${rule.name} ${rule.enabled ? 'off' : 'on'}`, done: 'The rule is switched.' }, () => switchRule(rule)),
-    ]));
+    ])), rest(rules.length, ruleCount, 'rules')];
 }
 
 function violationsTable(violations) {
@@ -75,7 +80,15 @@ function violationsTable(violations) {
 export function limits(page) {
   const [first, second, third] = [el('div', {}), el('div', {}), el('div', {})];
   let countedAt = 0;
-  const head = el('div', { class: 'page-head' }, el('h1', {}, 'Limits'), el('span', { id: 'all-switch' }));
+  let typing;
+  const filter = el('input', {
+    type: 'search', id: 'limits-filter', autocomplete: 'off', spellcheck: 'false', oninput: () => {
+      clearTimeout(typing);
+      typing = setTimeout(() => page.refresh(), 200);
+    },
+  });
+  const head = el('div', { class: 'page-head' }, el('h1', {}, 'Limits'),
+    el('div', { class: 'controls' }, el('label', { for: 'limits-filter' }, 'Filter'), filter), el('span', { id: 'all-switch' }));
   page.main.append(head, card('Limits', {}, first), card('Violations in the last 24 hours', {}, third), card('Rules, in the order of evaluation', {}, second));
   first.append(empty('Loading …'));
   second.append(empty('Loading …'));
@@ -91,11 +104,12 @@ export function limits(page) {
   }
 
   async function load() {
-    const data = await get('limits');
+    const wanted = filter.value.trim();
+    const data = await get('limits', { filter: wanted });
     page.fresh(data);
     show(head.lastElementChild, data.enabled, enabled => action(page, enabled ? 'Switch all limits off …' : 'Switch all limits on …', { 'data-key': 'all', done: 'Switched on all instances.' }, () => switchAll(!enabled)));
-    show(first, data.limits, all => limitsTable(page, all));
-    show(second, data.rules, all => rulesTable(page, all));
+    show(first, { limits: data.limits, limitCount: data.limitCount, filter: wanted }, part => limitsTable(page, part));
+    show(second, { rules: data.rules, ruleCount: data.ruleCount, filter: wanted }, part => rulesTable(page, part));
     await count();
   }
   return { load, every: 5000 };

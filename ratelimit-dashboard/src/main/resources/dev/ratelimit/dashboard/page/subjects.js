@@ -36,7 +36,7 @@ function standings(page, view) {
   return table('Limits', [{ title: 'Limit' }, { title: 'Next request' }, { title: 'Used' }, { title: 'Whole again' }, { title: 'Last request' }, { title: '' }],
     view.limits.map(standing => [
       [limitLink(standing.limit), standing.trial ? [' ', tag('trial', 'info')] : null,
-        standing.subject === view.subject ? null : el('div', { class: 'muted' }, standing.subject)],
+        standing.subject === view.subject ? null : el('div', {}, link(standing.subject, 'subjects', standing.subject))],
       outcome(standing.outcome),
       el('div', { class: 'use' }, count(standing)),
       again(standing),
@@ -78,6 +78,11 @@ function head(page, { subject: view, block: blocked, canBlock }) {
   ];
 }
 
+/** A user may be blocked, or have a quota, without a count: the name that was written is offered in any case. */
+function withExact({ subjects: found, exact }) {
+  return found.includes(exact) ? found : [...found, exact];
+}
+
 export function subjects(page, text) {
   const found = el('div', { 'aria-live': 'polite' });
   const input = el('input', { type: 'search', id: 'search', value: text ?? '', autocomplete: 'off', spellcheck: 'false', placeholder: 'alice, 203.0.113.7, user:al …', 'aria-describedby': 'search-help' });
@@ -97,7 +102,8 @@ export function subjects(page, text) {
       page.fresh(data);
       found.replaceChildren(card('Found', {}, data.subjects.length === 0
         ? empty(`No limit has counted a subject that begins with “${prefix}”. `, el('a', { href: to('subjects', data.exact) }, `Show ${data.exact} anyway`))
-        : el('ul', { class: 'found' }, data.subjects.map(subject => el('li', {}, link(subject, 'subjects', subject))))));
+        : [el('ul', { class: 'found' }, withExact(data).map(subject => el('li', {}, link(subject, 'subjects', subject)))),
+          data.more ? el('p', { class: 'note rest' }, `More than ${data.subjects.length} subjects begin like that. Write more of the name.`) : null]));
     } catch (failure) {
       found.replaceChildren(el('p', { class: 'error', role: 'alert' }, failure.message));
     }

@@ -1,5 +1,8 @@
 package dev.ratelimit.store.redis;
 
+import dev.ratelimit.support.DaemonThreads;
+import dev.ratelimit.support.LogText;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.SlotHash;
@@ -11,19 +14,35 @@ import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandType;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** A cluster. The client follows redirections, except for commands that have to stay together. */
-final class ClusterServers implements RedisServers {
+/**
+ * A cluster. The client follows redirections, except for commands that have to stay together. It connects to a node again only if
+ * the connection is closed, and a firewall that forgets a connection closes nothing. So if a node is silent for a second, but answers
+ * on a new connection, all connections are replaced.
+ */
+final class ClusterServers extends RedisServers {
+
+    private static final Logger log = LoggerFactory.getLogger(ClusterServers.class);
+
+    private static final ThreadFactory THREADS = DaemonThreads.named("ratelimit-redis-refresh");
+
+    /** Longer than a command may take: those that are under way to other nodes still get their answers. */
+    private static final Duration UNTIL_OLD_ONES_CLOSE = Duration.ofSeconds(10);
 
     private final RedisClusterClient client;
-    private final StatefulRedisClusterConnection<byte[], byte[]> connection;
+    private volatile StatefulRedisClusterConnection<byte[], byte[]> connection;
+    private boolean isClosed;
     private final Map<String, Integer> parts = new ConcurrentHashMap<>();
-    private final Search search = new Search(System::nanoTime);
 
     ClusterServers(RedisClusterClient client) {
         this.client = client;
@@ -31,26 +50,26 @@ final class ClusterServers implements RedisServers {
     }
 
     @Override
-    public int slot(byte[] key) {
+    int slot(byte[] key) {
         return SlotHash.getSlot(key);
     }
 
     @Override
-    public String node(int slot) {
+    String node(int slot) {
         RedisClusterNode node = connection.getPartitions().getPartitionBySlot(slot);
         return node == null ? "" : node.getNodeId();
     }
 
     /** In the order in which they are met. */
     @Override
-    public int part(int slot) {
+    int part(int slot) {
         String node = node(slot);
         Integer part = parts.get(node);
         return part != null ? part : newPart(node);
     }
 
     @Override
-    public boolean isOne() {
+    boolean isOne() {
         return false;
     }
 
@@ -59,17 +78,17 @@ final class ClusterServers implements RedisServers {
     }
 
     @Override
-    public void send(int slot, AsyncCommand<byte[], byte[], ?> command) {
+    void send(int slot, AsyncCommand<byte[], byte[], ?> command) {
         connection.dispatch(command);
     }
 
     @Override
-    public void sendTogether(int slot, List<AsyncCommand<byte[], byte[], ?>> commands) {
+    void sendTogether(int slot, List<AsyncCommand<byte[], byte[], ?>> commands) {
         dispatch(connection.getConnectionAsync(node(slot)), commands);
     }
 
     @Override
-    public void sendTogether(Redirection to, List<AsyncCommand<byte[], byte[], ?>> commands) {
+    void sendTogether(Redirection to, List<AsyncCommand<byte[], byte[], ?>> commands) {
         List<AsyncCommand<byte[], byte[], ?>> all = new ArrayList<>(commands);
         if (to.isOnce()) {
             all.add(
@@ -91,33 +110,67 @@ final class ClusterServers implements RedisServers {
         });
     }
 
+    /** A replica may have taken over, or a connection leads nowhere. */
     @Override
-    public void answered(String node) {
-        search.answered(node);
+    void look(Runnable ended) {
+        THREADS.newThread(() -> {
+                    try {
+                        client.refreshPartitions();
+                        replaceDeadConnections();
+                    } catch (RuntimeException e) {
+                        log.debug("Could not refresh the view of the Redis Cluster: {}", LogText.of(e.getMessage()));
+                    } finally {
+                        ended.run();
+                    }
+                })
+                .start();
     }
 
-    /** Its replica may have taken over. */
-    @Override
-    public void missed(String node) {
-        if (search.isSilent(node)) {
-            refresh();
+    private void replaceDeadConnections() {
+        List<String> silent = new ArrayList<>(silent());
+        silent.removeIf(node -> connection.getPartitions().getPartitionByNodeId(node) == null);
+        if (silent.isEmpty()) {
+            return;
+        }
+        StatefulRedisClusterConnection<byte[], byte[]> fresh = client.connect(ByteArrayCodec.INSTANCE);
+        silent.removeIf(node -> !isAnswering(fresh, node));
+        if (silent.isEmpty()) {
+            fresh.close(); // the servers themselves are silent
+            return;
+        }
+        use(fresh);
+        silent.forEach(this::answered);
+        log.info(
+                "Replaced the connections to the Redis Cluster: a server was silent for a second, but answers on a new one");
+    }
+
+    private static boolean isAnswering(StatefulRedisClusterConnection<byte[], byte[]> fresh, String node) {
+        try {
+            return "PONG".equals(fresh.getConnection(node).sync().ping());
+        } catch (RedisException e) {
+            return false;
         }
     }
 
-    @Override
-    public void refresh() {
-        if (search.begins()) {
-            var unused = client.refreshPartitionsAsync().whenComplete((done, failure) -> search.ended());
+    private synchronized void use(StatefulRedisClusterConnection<byte[], byte[]> fresh) {
+        if (isClosed) {
+            fresh.close();
+            return;
         }
+        StatefulRedisClusterConnection<byte[], byte[]> old = connection;
+        connection = fresh;
+        CompletableFuture.delayedExecutor(UNTIL_OLD_ONES_CLOSE.toSeconds(), TimeUnit.SECONDS)
+                .execute(old::close);
     }
 
     @Override
-    public RedisClusterCommands<byte[], byte[]> commands() {
+    RedisClusterCommands<byte[], byte[]> commands() {
         return connection.sync();
     }
 
     @Override
-    public void close() {
+    public synchronized void close() {
+        isClosed = true;
         connection.close();
     }
 }

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /** Deletes what has expired by a given clock. By its own clock, a server does so itself. */
 final class RedisPruning {
 
-    private static final int KEYS_PER_STEP = 10_000;
+    private static final int KEYS_PER_STEP = 5_000;
 
     private static final int KEYS_PER_SCAN = 1_000;
 

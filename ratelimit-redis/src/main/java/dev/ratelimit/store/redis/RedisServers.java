@@ -13,8 +13,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** A connection to one server or to a cluster. Safe for use by many threads. */
-interface RedisServers extends AutoCloseable {
+/**
+ * A connection to one server or to a cluster. If a server answers nothing for a second while it is asked, another one may have
+ * taken its place: {@link #refresh()} looks for it. Safe for use by many threads.
+ */
+abstract class RedisServers implements AutoCloseable {
+
+    private final Search search = new Search(System::nanoTime);
 
     /** Connects to the servers that the client was made for. */
     static RedisServers connect(AbstractRedisClient client) {
@@ -58,7 +63,7 @@ interface RedisServers extends AutoCloseable {
      * Says when to look for the servers anew: if one of them has answered nothing for a second while it was asked. A search begins
      * at most once a second, and never while another one runs. Thread-safe.
      */
-    final class Search {
+    private static final class Search {
 
         private static final long SECOND = Duration.ofSeconds(1).toNanos();
 
@@ -92,6 +97,15 @@ interface RedisServers extends AutoCloseable {
             return since != null && now - since >= SECOND;
         }
 
+        /** The servers that are silent for too long. */
+        List<String> silent() {
+            long now = nanoTime.getAsLong();
+            return silentSince.entrySet().stream()
+                    .filter(entry -> now - entry.getValue() >= SECOND)
+                    .map(Map.Entry::getKey)
+                    .toList();
+        }
+
         /** Whether a search may begin. Then the caller has to say when it has {@linkplain #ended ended}. */
         boolean begins() {
             if (nanoTime.getAsLong() - notBefore < 0 || !running.compareAndSet(false, true)) {
@@ -107,38 +121,56 @@ interface RedisServers extends AutoCloseable {
     }
 
     /** The slot of a key. Keys in one slot can be swapped together. */
-    int slot(byte[] key);
+    abstract int slot(byte[] key);
 
     /** The server that has the slot now. */
-    String node(int slot);
+    abstract String node(int slot);
 
     /** The number of that server. */
-    int part(int slot);
+    abstract int part(int slot);
 
     /** Whether all slots are on one server. */
-    boolean isOne();
+    abstract boolean isOne();
 
     /** Sends a command of one slot, and does not wait for its answer. */
-    void send(int slot, AsyncCommand<byte[], byte[], ?> command);
+    abstract void send(int slot, AsyncCommand<byte[], byte[], ?> command);
 
     /** Sends commands to the same server on one connection: for a command that looks at what others have done before. */
-    void sendTogether(int slot, List<AsyncCommand<byte[], byte[], ?>> commands);
+    abstract void sendTogether(int slot, List<AsyncCommand<byte[], byte[], ?>> commands);
 
     /** The same to the server that another one has named. */
-    void sendTogether(Redirection to, List<AsyncCommand<byte[], byte[], ?>> commands);
+    abstract void sendTogether(Redirection to, List<AsyncCommand<byte[], byte[], ?>> commands);
 
     /** A server has answered, if only with an error. */
-    void answered(String node);
+    void answered(String node) {
+        search.answered(node);
+    }
 
     /** A server has not answered in time. */
-    void missed(String node);
+    void missed(String node) {
+        if (search.isSilent(node)) {
+            refresh();
+        }
+    }
+
+    /** The servers that have answered nothing for a second, though they were asked. */
+    List<String> silent() {
+        return search.silent();
+    }
 
     /** A server has said that it does not have the slot, or that it is no master. Looks for the right one, without waiting. */
-    void refresh();
+    void refresh() {
+        if (search.begins()) {
+            look(search::ended);
+        }
+    }
+
+    /** Looks for the servers, without waiting, and says when that has ended. */
+    abstract void look(Runnable ended);
 
     /** For what decides nothing. */
-    RedisClusterCommands<byte[], byte[]> commands();
+    abstract RedisClusterCommands<byte[], byte[]> commands();
 
     @Override
-    void close();
+    public abstract void close();
 }

@@ -17,14 +17,13 @@ import org.slf4j.LoggerFactory;
  * connection is closed. A machine without power closes nothing, and neither does a master that has become a replica. So a
  * connection that is silent for a second is replaced here, and one to a server that is no master.
  */
-final class SingleServer implements RedisServers {
+final class SingleServer extends RedisServers {
 
     private static final Logger log = LoggerFactory.getLogger(SingleServer.class);
 
     private static final ThreadFactory THREADS = DaemonThreads.named("ratelimit-redis-reconnect");
 
     private final RedisClient client;
-    private final Search search = new Search(System::nanoTime);
     private volatile StatefulRedisConnection<byte[], byte[]> connection;
     private boolean isClosed;
 
@@ -34,71 +33,53 @@ final class SingleServer implements RedisServers {
     }
 
     @Override
-    public int slot(byte[] key) {
+    int slot(byte[] key) {
         return 0;
     }
 
     @Override
-    public String node(int slot) {
+    String node(int slot) {
         return "";
     }
 
     @Override
-    public int part(int slot) {
+    int part(int slot) {
         return 0;
     }
 
     @Override
-    public boolean isOne() {
+    boolean isOne() {
         return true;
     }
 
     @Override
-    public void send(int slot, AsyncCommand<byte[], byte[], ?> command) {
+    void send(int slot, AsyncCommand<byte[], byte[], ?> command) {
         connection.dispatch(command);
     }
 
     @Override
-    public void sendTogether(int slot, List<AsyncCommand<byte[], byte[], ?>> commands) {
+    void sendTogether(int slot, List<AsyncCommand<byte[], byte[], ?>> commands) {
         connection.dispatch(commands);
     }
 
     @Override
-    public void sendTogether(Redirection to, List<AsyncCommand<byte[], byte[], ?>> commands) {
+    void sendTogether(Redirection to, List<AsyncCommand<byte[], byte[], ?>> commands) {
         throw new IllegalStateException("a single server redirects nobody, but this one said " + to);
     }
 
     @Override
-    public void answered(String node) {
-        search.answered(node);
-    }
-
-    @Override
-    public void missed(String node) {
-        if (search.isSilent(node)) {
-            replace("it has not answered for a second");
-        }
-    }
-
-    @Override
-    public void refresh() {
-        replace("the server is no master");
-    }
-
-    private void replace(String reason) {
-        if (search.begins()) {
-            THREADS.newThread(() -> {
-                        try {
-                            use(client.connect(ByteArrayCodec.INSTANCE));
-                            log.info("Replaced the connection to Redis: {}", LogText.of(reason));
-                        } catch (RuntimeException e) {
-                            log.debug("Could not replace the connection to Redis: {}", LogText.of(e.getMessage()));
-                        } finally {
-                            search.ended();
-                        }
-                    })
-                    .start();
-        }
+    void look(Runnable ended) {
+        THREADS.newThread(() -> {
+                    try {
+                        use(client.connect(ByteArrayCodec.INSTANCE));
+                        log.info("Replaced the connection to Redis: it was silent for a second, or led to no master");
+                    } catch (RuntimeException e) {
+                        log.debug("Could not replace the connection to Redis: {}", LogText.of(e.getMessage()));
+                    } finally {
+                        ended.run();
+                    }
+                })
+                .start();
     }
 
     private synchronized void use(StatefulRedisConnection<byte[], byte[]> made) {
@@ -108,12 +89,12 @@ final class SingleServer implements RedisServers {
         }
         StatefulRedisConnection<byte[], byte[]> old = connection;
         connection = made;
-        search.answered(node(0));
+        answered(node(0));
         var unused = old.closeAsync();
     }
 
     @Override
-    public RedisClusterCommands<byte[], byte[]> commands() {
+    RedisClusterCommands<byte[], byte[]> commands() {
         return connection.sync();
     }
 

@@ -188,6 +188,9 @@ final class SwapCalls {
             if (found == SwapReply.NO_STRING) {
                 throw new IllegalArgumentException("WRONGTYPE: it holds no string");
             }
+            if (found == SwapReply.TOO_LONG) {
+                throw new IllegalArgumentException("it is longer than any value of a limit");
+            }
             return StoredCodec.decode(found);
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(

@@ -13,6 +13,9 @@ final class SwapReply extends CommandOutput<byte[], byte[], SwapReply> {
     /** Stands for the value of a key that is a list or something else. It is too short for a value. */
     static final byte[] NO_STRING = {0};
 
+    /** Stands for a value that is longer than any of a limit. It is too short for a value. */
+    static final byte[] TOO_LONG = {2};
+
     private static final byte[] NOTHING = {};
 
     private long time = -1;
@@ -33,7 +36,7 @@ final class SwapReply extends CommandOutput<byte[], byte[], SwapReply> {
         if (time < 0) {
             time = integer;
         } else {
-            values.add(integer == 1 ? null : NO_STRING);
+            values.add(integer == 1 ? null : integer == 2 ? TOO_LONG : NO_STRING);
         }
     }
 

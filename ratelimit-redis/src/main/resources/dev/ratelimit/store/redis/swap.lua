@@ -9,8 +9,8 @@
 --                    No new value: the key is only checked. No new value and an expiry of 0: the key is deleted.
 --
 -- Returns the time of the server, in microseconds; then for each key 1 if its version was the known one, else its value, which
--- is empty if there is none, and 0 if it is no string. A unit was written if all of its keys returned 1. If the moment is not of the last second,
--- nothing is written, and only the time is returned.
+-- is empty if there is none. 0 if it is no string, and 2 if it is longer than any value of a limit: then it is not sent. A unit was
+-- written if all of its keys returned 1. If the moment is not of the last second, nothing is written, and only the time is returned.
 
 local call, byte, sub = redis.call, string.byte, string.sub
 local time = call('TIME')
@@ -53,6 +53,10 @@ while first <= number do
             -- The key is a list or something else. Only its own unit must fail.
             unchanged = false
             reply[i + 1] = 0
+        elseif #version == 8 and #value > 200000 then
+            -- Another application wrote it: the longest log takes 160,000 bytes. To send it would hold up all others.
+            unchanged = false
+            reply[i + 1] = 2
         -- The new version is there already if the same command was sent twice.
         elseif version == args[3 * i] or (#new > 0 and version == sub(new, 1, 8)) then
             reply[i + 1] = 1

@@ -17,7 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * One server whose keys are in the slots that they would have in a cluster. A test may do something between the decision and
  * the command that goes to a slot.
  */
-final class HeldUpServers implements RedisServers {
+final class HeldUpServers extends RedisServers {
 
     /** An action before a command goes. */
     interface Before {
@@ -50,32 +50,32 @@ final class HeldUpServers implements RedisServers {
     }
 
     @Override
-    public int slot(byte[] key) {
+    int slot(byte[] key) {
         return SlotHash.getSlot(key);
     }
 
     @Override
-    public String node(int slot) {
+    String node(int slot) {
         return servers.node(0);
     }
 
     @Override
-    public int part(int slot) {
+    int part(int slot) {
         return slot;
     }
 
     @Override
-    public boolean isOne() {
+    boolean isOne() {
         return false;
     }
 
     @Override
-    public void send(int slot, AsyncCommand<byte[], byte[], ?> command) {
+    void send(int slot, AsyncCommand<byte[], byte[], ?> command) {
         sendTogether(slot, List.of(command));
     }
 
     @Override
-    public void sendTogether(int slot, List<AsyncCommand<byte[], byte[], ?>> commands) {
+    void sendTogether(int slot, List<AsyncCommand<byte[], byte[], ?>> commands) {
         Queue<Before> waiting = before.get(slot);
         Before action = waiting == null ? null : waiting.poll();
         try {
@@ -99,27 +99,32 @@ final class HeldUpServers implements RedisServers {
     }
 
     @Override
-    public void sendTogether(Redirection to, List<AsyncCommand<byte[], byte[], ?>> commands) {
+    void sendTogether(Redirection to, List<AsyncCommand<byte[], byte[], ?>> commands) {
         servers.sendTogether(to, commands);
     }
 
     @Override
-    public void answered(String node) {
+    void answered(String node) {
         servers.answered(node);
     }
 
     @Override
-    public void missed(String node) {
+    void missed(String node) {
         servers.missed(node);
     }
 
     @Override
-    public void refresh() {
+    void refresh() {
         servers.refresh();
     }
 
     @Override
-    public RedisClusterCommands<byte[], byte[]> commands() {
+    void look(Runnable ended) {
+        servers.look(ended);
+    }
+
+    @Override
+    RedisClusterCommands<byte[], byte[]> commands() {
         return servers.commands();
     }
 

@@ -65,6 +65,10 @@ final class Instance implements AutoCloseable {
         return of(TestRedis.client(servers), options);
     }
 
+    static Instance inClusterAt(RedisURI address, RedisOptions options) {
+        return of(TestRedis.clusterClient(List.of(address)), options);
+    }
+
     /** At most that many, ever. */
     static Limit atMost(String name, long requests) {
         return Limit.named(name).algorithm(new FixedWindow(requests, AGES)).build();

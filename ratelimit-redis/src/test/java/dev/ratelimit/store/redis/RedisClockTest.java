@@ -111,7 +111,7 @@ class RedisClockTest {
         Path offset = Files.writeString(folder.resolve("offset"), "+5");
         Limit limit = Instance.atMost("calls", 1_000);
         try (RedisProcessCluster cluster = RedisProcessCluster.startIn(List.of(Map.of(), clockOf(offset)));
-                Instance instance = Instance.on(cluster, RedisOptions.DEFAULT.withDeadline(Duration.ofSeconds(2)))) {
+                Instance instance = Instance.on(cluster, RedisOptions.DEFAULT.withDeadline(Duration.ofSeconds(1)))) {
             Subject first = on(0, 2);
             Subject second = on(1, 2);
             LimitRequest both = LimitRequest.of(first, limit).and(second, limit);

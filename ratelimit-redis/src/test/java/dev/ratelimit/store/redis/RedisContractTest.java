@@ -7,8 +7,9 @@ import java.time.Duration;
 import java.time.InstantSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.condition.EnabledIf;
 
-/** Holds the store to the contract of all stores, on one server and in a cluster. */
+/** Holds the store to the contract of all stores, on one server, on that of the machine, and in a cluster. */
 class RedisContractTest {
 
     abstract static class Contract extends LimitStoreContract {
@@ -40,32 +41,52 @@ class RedisContractTest {
         }
     }
 
-    @Nested
-    class OnOneServer extends Contract {
+    abstract static class OnAServer extends Contract {
+
+        abstract RedisProcess server();
 
         @Override
         AbstractRedisClient connect() {
-            return TestRedis.client(TestRedis.single());
+            return TestRedis.client(server());
         }
 
         @Override
         void clear() {
-            TestRedis.single().call(redis -> redis.flushall());
+            server().call(redis -> redis.flushall());
         }
 
         @Override
         long keysOf(String pattern) {
-            return TestRedis.single().call(redis -> redis.keys(pattern)).size();
+            return server().call(redis -> redis.keys(pattern)).size();
         }
 
         @Override
         protected String databaseInUse() {
-            return TestRedis.single().call(redis -> redis.info("server"));
+            return server().call(redis -> redis.info("server"));
         }
 
         @Override
         protected String expectedDatabase() {
             return "(?s).*redis_version:.*redis_mode:standalone.*";
+        }
+    }
+
+    @Nested
+    class OnOneServer extends OnAServer {
+
+        @Override
+        RedisProcess server() {
+            return TestRedis.single();
+        }
+    }
+
+    @Nested
+    @EnabledIf(value = "dev.ratelimit.redis.RedisProgram#isInstalled", disabledReason = "redis-server is not installed")
+    class OnTheInstalledServer extends OnAServer {
+
+        @Override
+        RedisProcess server() {
+            return TestRedis.installed();
         }
     }
 

@@ -16,15 +16,21 @@ import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.StateKey;
+import dev.ratelimit.store.UnreachedStoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.cluster.SlotHash;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -116,6 +122,38 @@ class RedisFailuresTest {
                 set("replica-serve-stale-data", "yes");
             }
         },
+        MISCONF("MISCONF ") {
+            @Override
+            void begin() {
+                set("save", "3600 1000000"); // it saves nothing by itself while the test runs
+                inFolder(Files::createDirectory);
+                server.call(redis -> redis.bgsave());
+                awaitSaved("err");
+            }
+
+            @Override
+            void end() {
+                inFolder(Files::delete);
+                server.call(redis -> redis.bgsave());
+                awaitSaved("ok");
+                set("save", "");
+            }
+
+            /** A folder in the place of the file makes it fail. */
+            private void inFolder(FileAction action) {
+                try {
+                    action.with(server.folder().resolve("dump.rdb"));
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }
+
+            private void awaitSaved(String status) {
+                Awaitility.await()
+                        .until(() -> server.call(redis -> redis.info("persistence"))
+                                .contains("rdb_last_bgsave_status:" + status));
+            }
+        },
         BUSY("BUSY ") {
             @Override
             void begin() {
@@ -155,6 +193,11 @@ class RedisFailuresTest {
                 set("key-load-delay", "0");
             }
         };
+
+        /** Does something with a file. */
+        private interface FileAction {
+            void with(Path file) throws IOException;
+        }
 
         private final String message;
 
@@ -238,6 +281,30 @@ class RedisFailuresTest {
         assertThat(instance.isAllowed(ALICE, LIMIT)).isTrue();
     }
 
+    /** Sent to every instance with every request, it would hold up all subjects, and fill the memory of the application. */
+    @Test
+    void longValueIsNotSent() {
+        connect();
+        server.call(redis -> redis.setrange("rl:{user:alice}:api", 5_000_000, "of another application"));
+        long before = bytesSent();
+
+        assertThatThrownBy(() -> instance.isAllowed(ALICE, LIMIT))
+                .isInstanceOf(LimitStoreException.class)
+                .hasMessageContaining("rl:{user:alice}:api")
+                .hasMessageContaining("longer than any value of a limit");
+
+        assertThat(bytesSent() - before).isLessThan(1_000_000);
+    }
+
+    private static long bytesSent() {
+        return server.call(redis -> redis.info("stats"))
+                .lines()
+                .filter(line -> line.startsWith("total_net_output_bytes:"))
+                .mapToLong(line ->
+                        Long.parseLong(line.substring(line.indexOf(':') + 1).strip()))
+                .sum();
+    }
+
     @Test
     void valueOfAnUnknownFormatFailsOnlyItsOwnSubject() {
         connect();
@@ -301,6 +368,25 @@ class RedisFailuresTest {
         }
     }
 
+    /** TCP would give up after about 15 minutes. */
+    @Test
+    void connectionThatLeadsNowhereIsReplacedInACluster() throws Exception {
+        try (RedisProcess node = RedisProcess.start("cluster-enabled yes");
+                Relay firewall = Relay.to(node.port())) {
+            int[] slots = IntStream.range(0, SlotHash.SLOT_COUNT).toArray();
+            node.call(redis -> redis.clusterAddSlots(slots));
+            node.kill();
+            node.startAgain("cluster-announce-port " + firewall.port());
+            instance = Instance.inClusterAt(firewall.uri(), OPTIONS);
+            awaitAllowed(ALICE);
+
+            firewall.forgetConnections();
+
+            assertThat(instance.decide(ALICE, LIMIT).outcome()).isEqualTo(Outcome.FAILED);
+            awaitAllowed(ALICE);
+        }
+    }
+
     @Test
     void pausedServerFailsByTheDeadlineAndFollowsTheFailurePolicy() throws Exception {
         connect();
@@ -347,6 +433,31 @@ class RedisFailuresTest {
 
         assertThat(allowed.get()).isTrue();
         assertThat(instance.used(ALICE, LIMIT)).isEqualTo(2);
+    }
+
+    /** As by default: while one slot has no server, no server answers for any. */
+    @Test
+    void clusterThatIsDownFailsAndPasses() throws Exception {
+        try (RedisProcess node = RedisProcess.start("cluster-enabled yes")) {
+            int[] slots = IntStream.range(0, SlotHash.SLOT_COUNT).toArray();
+            int other = SlotHash.getSlot("{user:bob}");
+            node.call(redis -> redis.clusterAddSlots(slots));
+            instance = Instance.inClusterAt(node.uri(), OPTIONS);
+            awaitAllowed(ALICE);
+            node.call(redis -> redis.clusterDelSlots(other));
+
+            Awaitility.await()
+                    .untilAsserted(() -> assertThatThrownBy(() -> instance.used(ALICE, LIMIT))
+                            .isInstanceOf(LimitStoreException.class)
+                            .hasMessageContaining("CLUSTERDOWN"));
+            assertThatThrownBy(() -> instance.isAllowed(ALICE, LIMIT))
+                    .isInstanceOf(UnreachedStoreException.class)
+                    .hasMessageContaining("CLUSTERDOWN");
+            node.call(redis -> redis.clusterAddSlots(other));
+
+            awaitAllowed(ALICE);
+            assertThat(instance.used(ALICE, LIMIT)).isEqualTo(2);
+        }
     }
 
     @Test

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.Limit;
-import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Rate;
 import dev.ratelimit.Subject;
 import dev.ratelimit.algorithm.SlidingLog;
@@ -13,13 +12,11 @@ import io.lettuce.core.KillArgs;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Supplier;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -157,21 +154,21 @@ class RedisInstancesTest {
     @Test
     void userAndAddressAreChargedForExactlyWhatWasAdmitted() throws Exception {
         start(true);
-        Joint joint = new Joint();
-        try (Load load = Load.start(instances, 4, joint::ask)) {
+        UsersAndAddresses requests = new UsersAndAddresses();
+        try (Load load = Load.start(instances, 4, requests::ask)) {
             load.await();
         }
 
-        assertThat(joint.failed).hasValue(0);
-        Awaitility.await().untilAsserted(() -> joint.assertCharged(instances.get(0), 0));
+        assertThat(requests.failed()).isZero();
+        Awaitility.await().untilAsserted(() -> requests.assertCharged(instances.get(0), 0));
     }
 
     /** Connections that are cut leave at most a charge for each request that failed. */
     @Test
     void cutConnectionsLeaveAtMostAChargeForEachFailedRequest() throws Exception {
         start(true);
-        Joint joint = new Joint();
-        try (Load load = Load.start(instances, 4, joint::ask)) {
+        UsersAndAddresses requests = new UsersAndAddresses();
+        try (Load load = Load.start(instances, 4, requests::ask)) {
             for (int i = 0; i < 5 && !load.isDone(); i++) {
                 RedisProcess master = TestRedis.cluster()
                         .masters()
@@ -183,55 +180,8 @@ class RedisInstancesTest {
             load.await();
         }
 
-        Supplier<Integer> failed = joint.failed::get;
-        assertThat(failed.get()).as("requests whose connection was cut").isPositive();
-        Awaitility.await().ignoreExceptions().untilAsserted(() -> joint.assertCharged(instances.get(0), failed.get()));
-    }
-
-    /** Requests of a few users from a few addresses. */
-    private static final class Joint {
-
-        private static final int EACH = 4;
-
-        private final Limit perUser = Instance.atMost("per-user", 150);
-        private final Limit perAddress = Instance.atMost("per-address", 120);
-        private final AtomicIntegerArray users = new AtomicIntegerArray(EACH);
-        private final AtomicIntegerArray addresses = new AtomicIntegerArray(EACH);
-        private final AtomicInteger failed = new AtomicInteger();
-
-        private static Subject user(int number) {
-            return Subject.user("u" + number);
-        }
-
-        private static Subject address(int number) {
-            return Subject.ip("192.0.2." + number);
-        }
-
-        boolean ask(Instance instance) {
-            int user = ThreadLocalRandom.current().nextInt(EACH);
-            int address = Math.min(ThreadLocalRandom.current().nextInt(EACH), user);
-            Decision decision =
-                    instance.decide(LimitRequest.of(user(user), perUser).and(address(address), perAddress));
-            if (!decision.outcome().isDecided()) {
-                failed.incrementAndGet();
-            } else if (decision.allowed()) {
-                users.incrementAndGet(user);
-                addresses.incrementAndGet(address);
-            }
-            return decision.allowed() || !decision.outcome().isDecided();
-        }
-
-        void assertCharged(Instance instance, int atMostMore) {
-            for (int i = 0; i < EACH; i++) {
-                assertThat(instance.used(user(i), perUser))
-                        .as("charged to user %s", i)
-                        .isBetween((long) users.get(i), (long) users.get(i) + atMostMore);
-                assertThat(instance.used(address(i), perAddress))
-                        .as("charged to address %s", i)
-                        .isBetween((long) addresses.get(i), (long) addresses.get(i) + atMostMore);
-                assertThat(users.get(i)).isLessThanOrEqualTo((int) perUser.capacity());
-                assertThat(addresses.get(i)).isLessThanOrEqualTo((int) perAddress.capacity());
-            }
-        }
+        int failed = requests.failed();
+        assertThat(failed).as("requests whose connection was cut").isPositive();
+        Awaitility.await().ignoreExceptions().untilAsserted(() -> requests.assertCharged(instances.get(0), failed));
     }
 }

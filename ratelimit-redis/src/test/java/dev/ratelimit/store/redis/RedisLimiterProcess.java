@@ -29,13 +29,11 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * The main class of a process with a rate limiter of its own. It uses up each of {@link #LIMITS} when it reads a line, first on one
- * server, then in a cluster, and says how many requests it admitted. Its lines begin with {@value #MARK}.
+ * server, then in a cluster, and says how many requests it admitted.
  *
  * <p>Arguments: the port of the server, then the ports of the cluster.
  */
 public final class RedisLimiterProcess {
-
-    static final String MARK = "limiter> ";
 
     static final int GRANTED = 300;
 
@@ -66,11 +64,11 @@ public final class RedisLimiterProcess {
                     .build();
             for (Limit limit : LIMITS) {
                 limiter.peek(LimitRequest.of(SUBJECT, limit)); // connected before the start
-                say("ready");
+                RedisChild.say("ready");
                 if (input.readLine() == null) {
                     return;
                 }
-                say(Integer.toString(useUp(limiter, limit)));
+                RedisChild.say(Integer.toString(useUp(limiter, limit)));
             }
         }
         System.exit(0);
@@ -102,10 +100,5 @@ public final class RedisLimiterProcess {
         }
         threads.shutdown();
         return admitted.get();
-    }
-
-    private static void say(String line) {
-        System.out.println(MARK + line);
-        System.out.flush();
     }
 }

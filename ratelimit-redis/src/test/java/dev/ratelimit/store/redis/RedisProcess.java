@@ -1,13 +1,14 @@
 package dev.ratelimit.store.redis;
 
+import dev.ratelimit.redis.Ports;
+import dev.ratelimit.redis.RedisProgram;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,21 +18,20 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.awaitility.Awaitility;
-import redis.embedded.core.ExecutableProvider;
 
 /** A Redis server on this machine, with a folder of its own, that can be killed, paused and started again. */
 final class RedisProcess implements AutoCloseable {
 
-    /** A cluster uses a second port, which is higher by 10,000. */
-    private static final int HIGHEST_PORT = 50_000;
-
+    private final RedisProgram program;
     private final Path folder;
     private final int port;
     private final List<String> settings;
     private final Map<String, String> environment;
     private Process process;
 
-    private RedisProcess(Path folder, int port, List<String> settings, Map<String, String> environment) {
+    private RedisProcess(
+            RedisProgram program, Path folder, int port, List<String> settings, Map<String, String> environment) {
+        this.program = program;
         this.folder = folder;
         this.port = port;
         this.settings = settings;
@@ -42,27 +42,31 @@ final class RedisProcess implements AutoCloseable {
      * @param settings such as {@code appendonly yes}
      */
     static RedisProcess start(String... settings) {
-        return start(Map.of(), settings);
+        return start(RedisProgram.chosen(), Map.of(), settings);
     }
 
+    /** Starts the server that the tests bring along: a packaged one may use jemalloc, which does not start with another clock. */
     static RedisProcess start(Map<String, String> environment, String... settings) {
+        return start(RedisProgram.bundled(), environment, settings);
+    }
+
+    /** Starts the server that the machine has. */
+    static RedisProcess startInstalled() {
+        return start(RedisProgram.installed(), Map.of());
+    }
+
+    private static RedisProcess start(RedisProgram program, Map<String, String> environment, String... settings) {
         try {
             RedisProcess server = new RedisProcess(
-                    Files.createTempDirectory("redis"), freePort(), new ArrayList<>(List.of(settings)), environment);
+                    program,
+                    Files.createTempDirectory("redis"),
+                    Ports.free(),
+                    new ArrayList<>(List.of(settings)),
+                    environment);
             server.startAgain();
             return server;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        }
-    }
-
-    private static int freePort() throws IOException {
-        while (true) {
-            try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-                if (free.getLocalPort() < HIGHEST_PORT) {
-                    return free.getLocalPort();
-                }
-            }
         }
     }
 
@@ -73,7 +77,7 @@ final class RedisProcess implements AutoCloseable {
      */
     void startAgain(String... replacing) throws IOException {
         List<String> command = new ArrayList<>(List.of(
-                ExecutableProvider.newJarResourceProvider().get().getAbsolutePath(),
+                program.path(),
                 "--port",
                 Integer.toString(port),
                 "--bind",
@@ -82,7 +86,8 @@ final class RedisProcess implements AutoCloseable {
                 folder.toString(),
                 "--save",
                 ""));
-        List<String> all = new ArrayList<>(settings);
+        List<String> all = new ArrayList<>(program.settings());
+        all.addAll(settings);
         all.addAll(List.of(replacing)); // the last one counts
         for (String setting : all) {
             String[] words = setting.split(" ", 2);
@@ -97,12 +102,15 @@ final class RedisProcess implements AutoCloseable {
                         ProcessBuilder.Redirect.appendTo(folder.resolve("log").toFile()))
                 .start();
         Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
-        Awaitility.await().atMost(Duration.ofSeconds(30)).ignoreExceptions().until(() -> {
-            if (!process.isAlive()) {
-                throw new IllegalStateException(Files.readString(folder.resolve("log")));
-            }
-            return "PONG".equals(call(RedisCommands::ping));
-        });
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(30))
+                .ignoreExceptionsInstanceOf(RedisException.class)
+                .until(() -> {
+                    if (!process.isAlive()) {
+                        throw new IllegalStateException(Files.readString(folder.resolve("log")));
+                    }
+                    return "PONG".equals(call(RedisCommands::ping));
+                });
     }
 
     int port() {

@@ -3,11 +3,7 @@ package dev.ratelimit.store.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Limit;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -34,10 +30,10 @@ class RedisProcessesTest {
             master.call(redis -> redis.flushall());
             ports.add(Integer.toString(master.port()));
         }
-        List<Child> children = new ArrayList<>();
+        List<RedisChild> children = new ArrayList<>();
         try {
             for (int i = 0; i < PROCESSES; i++) {
-                children.add(Child.start(ports));
+                children.add(RedisChild.start(RedisLimiterProcess.class, ports));
             }
             for (String where : List.of("one server", "a cluster")) {
                 Set<Integer> sharing = new HashSet<>();
@@ -47,7 +43,7 @@ class RedisProcessesTest {
                 assertThat(sharing).as("processes that had a share").hasSizeGreaterThan(1);
             }
         } finally {
-            children.forEach(Child::close);
+            children.forEach(RedisChild::close);
         }
         try (Instance single = Instance.on(TestRedis.single(), Instance.PATIENT);
                 Instance cluster = Instance.on(TestRedis.cluster(), Instance.PATIENT)) {
@@ -58,16 +54,16 @@ class RedisProcessesTest {
         }
     }
 
-    private static void assertExact(String where, Limit limit, List<Child> children, Set<Integer> sharing)
+    private static void assertExact(String where, Limit limit, List<RedisChild> children, Set<Integer> sharing)
             throws IOException {
-        for (Child child : children) {
+        for (RedisChild child : children) {
             assertThat(child.line()).isEqualTo("ready");
         }
-        for (Child child : children) {
+        for (RedisChild child : children) {
             child.signal();
         }
         List<Integer> admitted = new ArrayList<>();
-        for (Child child : children) {
+        for (RedisChild child : children) {
             admitted.add(Integer.parseInt(child.line()));
             if (admitted.get(admitted.size() - 1) > 0) {
                 sharing.add(admitted.size());
@@ -77,48 +73,5 @@ class RedisProcessesTest {
         assertThat(admitted.stream().mapToInt(Integer::intValue).sum())
                 .as("admitted by %s on %s, of which each process %s", limit.name(), where, admitted)
                 .isEqualTo(RedisLimiterProcess.GRANTED);
-    }
-
-    /** A {@link RedisLimiterProcess} as seen from the test. */
-    private record Child(Process process, BufferedReader output) implements AutoCloseable {
-
-        static Child start(List<String> ports) throws IOException {
-            List<String> command = new ArrayList<>(List.of(
-                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                    "-Xmx128m",
-                    "-XX:+UseSerialGC",
-                    "-XX:TieredStopAtLevel=1",
-                    "-cp",
-                    System.getProperty("java.class.path"),
-                    RedisLimiterProcess.class.getName()));
-            command.addAll(ports);
-            Process process = new ProcessBuilder(command)
-                    .redirectError(ProcessBuilder.Redirect.INHERIT)
-                    .start();
-            return new Child(
-                    process,
-                    new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8)));
-        }
-
-        /** The next line that is meant for the test. */
-        String line() throws IOException {
-            for (String line = output.readLine(); line != null; line = output.readLine()) {
-                if (line.startsWith(RedisLimiterProcess.MARK)) {
-                    return line.substring(RedisLimiterProcess.MARK.length());
-                }
-            }
-            throw new AssertionError("the process ended before it said what was asked of it");
-        }
-
-        /** Lets it go on. */
-        void signal() throws IOException {
-            process.getOutputStream().write('\n');
-            process.getOutputStream().flush();
-        }
-
-        @Override
-        public void close() {
-            process.destroyForcibly();
-        }
     }
 }

@@ -4,10 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.Subject;
+import dev.ratelimit.redis.Ports;
 import io.lettuce.core.RedisURI;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.time.Duration;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -35,7 +33,7 @@ class RedisSentinelTest {
                     .atMost(Duration.ofSeconds(30))
                     .until(() ->
                             replica.call(redis -> redis.info("replication")).contains("master_link_status:up"));
-            int port = freePort();
+            int port = Ports.free();
             RedisSentinel sentinel = RedisSentinel.newRedisSentinel()
                     .port(port)
                     .masterName("main")
@@ -71,12 +69,6 @@ class RedisSentinelTest {
             }
             long kept = replica.call(redis -> redis.exists("rl:{user:alice}:api"));
             assertThat(kept).isOne();
-        }
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return free.getLocalPort();
         }
     }
 }

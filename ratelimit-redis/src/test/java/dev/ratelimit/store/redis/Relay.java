@@ -6,12 +6,16 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** An address that leads to one server or another. Connections stay where they lead to when they are opened. */
 final class Relay implements AutoCloseable {
 
     private final ServerSocket socket;
     private volatile int target;
+
+    /** Connections that were opened before it changed carry nothing any more. */
+    private final AtomicInteger generation = new AtomicInteger();
 
     private Relay(ServerSocket socket, int target) {
         this.socket = socket;
@@ -26,6 +30,15 @@ final class Relay implements AutoCloseable {
 
     void leadTo(int port) {
         target = port;
+    }
+
+    /** Keeps all connections open, but nothing passes any more: a firewall has forgotten them. New ones work. */
+    void forgetConnections() {
+        generation.incrementAndGet();
+    }
+
+    int port() {
+        return socket.getLocalPort();
     }
 
     RedisURI uri() {
@@ -47,18 +60,24 @@ final class Relay implements AutoCloseable {
             while (true) {
                 Socket client = socket.accept();
                 Socket server = new Socket(InetAddress.getLoopbackAddress(), target);
-                daemon(() -> copy(client, server));
-                daemon(() -> copy(server, client));
+                int opened = generation.get();
+                daemon(() -> copy(client, server, opened));
+                daemon(() -> copy(server, client, opened));
             }
         } catch (IOException e) {
             // closed
         }
     }
 
-    private static void copy(Socket from, Socket to) {
+    private void copy(Socket from, Socket to, int opened) {
+        byte[] buffer = new byte[8_192];
         try (from;
                 to) {
-            long unused = from.getInputStream().transferTo(to.getOutputStream());
+            for (int read = 0; read >= 0; read = from.getInputStream().read(buffer)) {
+                if (opened == generation.get()) {
+                    to.getOutputStream().write(buffer, 0, read);
+                }
+            }
         } catch (IOException e) {
             // closed
         }

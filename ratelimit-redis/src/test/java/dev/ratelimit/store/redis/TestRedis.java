@@ -7,12 +7,18 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
+import java.util.List;
 
 /** Servers that tests share: they are started when first needed, and end with the tests. */
 final class TestRedis {
 
+    /** Threads that all clients share: to start and to end some for each client would take longer than most tests. */
+    private static final ClientResources THREADS = ClientResources.create();
+
     private static RedisProcess single;
+    private static RedisProcess installed;
     private static RedisProcessCluster cluster;
 
     private TestRedis() {}
@@ -22,6 +28,14 @@ final class TestRedis {
             single = RedisProcess.start();
         }
         return single;
+    }
+
+    /** The server that the machine has. */
+    static synchronized RedisProcess installed() {
+        if (installed == null) {
+            installed = RedisProcess.startInstalled();
+        }
+        return installed;
     }
 
     /** Three masters without replicas. */
@@ -38,7 +52,7 @@ final class TestRedis {
     }
 
     static RedisClient client(RedisURI address) {
-        RedisClient client = RedisClient.create(address);
+        RedisClient client = RedisClient.create(THREADS, address);
         client.setOptions(ClientOptions.builder()
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                 .replayFilter(command -> true)
@@ -47,7 +61,11 @@ final class TestRedis {
     }
 
     static RedisClusterClient client(RedisProcessCluster servers) {
-        RedisClusterClient client = RedisClusterClient.create(servers.uris());
+        return clusterClient(servers.uris());
+    }
+
+    static RedisClusterClient clusterClient(List<RedisURI> addresses) {
+        RedisClusterClient client = RedisClusterClient.create(THREADS, addresses);
         ClusterClientOptions.Builder options = ClusterClientOptions.builder()
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                 .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()

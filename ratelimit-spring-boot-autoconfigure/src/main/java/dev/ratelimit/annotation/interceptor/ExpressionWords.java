@@ -8,12 +8,14 @@ import dev.ratelimit.web.expression.ExpressionTree;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.TypeVariable;
+import java.security.Principal;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
@@ -28,12 +30,28 @@ final class ExpressionWords {
 
     private static final String REQUEST_NAME = "jakarta.servlet.http.HttpServletRequest";
 
-    private static final Set<String> BEFORE = Set.of("#root", "#this", "#request", "#client");
+    private static final Set<String> BEFORE = Set.of("#root", "#this", "#request", "#principal", "#client");
+
+    private static final String OF_REQUEST = "#request, #principal, #client";
 
     /** Properties of the call itself, which every expression may use. */
     private static final Set<String> OF_THE_CALL = Set.of("method", "arguments", "this", "staticPart", "class");
 
-    private static final Set<String> AFTERWARDS = Set.of("#result", "#exception", "#status");
+    private static final List<String> AFTERWARDS = List.of("#result", "#exception", "#status");
+
+    /** Methods that return one of these have no outcome yet, and nobody waits for it. */
+    private static final List<Class<?>> LATER = Stream.of(
+                    "java.util.concurrent.Flow$Publisher",
+                    "java.util.concurrent.Future",
+                    "org.reactivestreams.Publisher",
+                    "org.springframework.web.context.request.async.DeferredResult",
+                    "org.springframework.web.context.request.async.WebAsyncTask")
+            .filter(name -> ClassUtils.isPresent(name, null))
+            .<Class<?>>map(name -> ClassUtils.resolveClassName(name, null))
+            .toList();
+
+    /** The last argument of a suspending function of Kotlin. */
+    private static final String CONTINUATION = "kotlin.coroutines.Continuation";
 
     /** The type of {@code #request}; {@code null} outside of the web. */
     private static final @Nullable Class<?> REQUEST =
@@ -75,20 +93,17 @@ final class ExpressionWords {
         }
         for (String word : new ExpressionTree(expression).variables()) {
             if (!known.contains(word) && !BEFORE.contains(word)) {
+                String words = OF_REQUEST + (known.isEmpty() ? "" : ", " + String.join(", ", known));
                 String advice = unnamed
                         ? "compile the class with -parameters (javac) or -java-parameters (kotlinc), so that " + word
-                                + " is known; or write one of #request, #client"
-                        : "write no " + word + ", which nothing is called here; known are #request, #client";
-                throw new InvalidRateLimitedException(
-                        limit.on(),
-                        attribute,
-                        expression.getExpressionString(),
-                        advice + (known.isEmpty() ? "" : ", " + String.join(", ", known)));
+                                + " is known; or write one of " + words
+                        : "write one of " + words + " instead of " + word + ", which is unknown here";
+                throw new InvalidRateLimitedException(limit.on(), attribute, expression.getExpressionString(), advice);
             }
         }
     }
 
-    /** Refuses mistakes that every call would stumble over: an assignment, a status as text, and a word without its #. */
+    /** Refuses mistakes that every call would stumble over: an assignment, and a word without its #. */
     static void requireReadable(AnnotatedLimit limit) {
         requireReadable(limit, "key", limit.key());
         requireReadable(limit, "cost", limit.cost());
@@ -105,49 +120,87 @@ final class ExpressionWords {
             throw new InvalidRateLimitedException(
                     limit.on(), attribute, expression.getExpressionString(), "write == to compare; a single = assigns");
         }
-        String text = tree.textComparedWith("#status");
-        if (text != null) {
-            throw new InvalidRateLimitedException(
-                    limit.on(),
-                    attribute,
-                    expression.getExpressionString(),
-                    "write a number instead of " + text + ": #status is a number, and no text equals it");
-        }
         String bare = tree.bareWord(OF_THE_CALL);
         if (bare != null) {
             throw new InvalidRateLimitedException(
                     limit.on(),
                     attribute,
                     expression.getExpressionString(),
-                    "write #" + bare + ": arguments, #request, #client, #status, #result and #exception begin with #,"
+                    "write #" + bare
+                            + ": arguments, #request, #principal, #client, #status, #result and #exception begin"
+                            + " with #,"
                             + " and a text stands in quotes");
         }
     }
 
     /**
-     * Refuses a property that does not exist.
+     * Refuses mistakes that types tell, such as a property that does not exist.
      *
      * @param methods those that the annotation applies to; a property may be that of one of them
      * @param type the class of the bean
      */
-    static void requireProperties(List<Method> methods, Class<?> type, AnnotatedLimit limit) {
-        requireProperties(methods, type, limit, "key", limit.key());
-        requireProperties(methods, type, limit, "cost", limit.cost());
-        requireProperties(methods, type, limit, "countWhen", limit.countWhen());
-        requireProperties(methods, type, limit, "resetWhen", limit.resetWhen());
+    static void requireTypes(List<Method> methods, Class<?> type, AnnotatedLimit limit) {
+        requireTypes(methods, type, limit, "key", limit.key(), false);
+        requireTypes(methods, type, limit, "cost", limit.cost(), false);
+        requireTypes(methods, type, limit, "countWhen", limit.countWhen(), true);
+        requireTypes(methods, type, limit, "resetWhen", limit.resetWhen(), true);
     }
 
-    private static void requireProperties(
+    /**
+     * Refuses {@code #result} and {@code #exception} where neither is known when the method has returned: a
+     * {@code countWhen} of {@code #exception != null} would count nothing.
+     *
+     * @param methods those that the annotation applies to; the words are fine if one of them has an outcome
+     */
+    static void requireOutcome(List<Method> methods, AnnotatedLimit limit) {
+        requireOutcome(methods, limit, "countWhen", limit.countWhen());
+        requireOutcome(methods, limit, "resetWhen", limit.resetWhen());
+    }
+
+    private static void requireOutcome(
+            List<Method> methods, AnnotatedLimit limit, String attribute, @Nullable Expression expression) {
+        if (expression == null || !methods.stream().allMatch(ExpressionWords::endsLater)) {
+            return;
+        }
+        for (String word : new ExpressionTree(expression).variables()) {
+            if (word.equals("#result") || word.equals("#exception")) {
+                throw new InvalidRateLimitedException(
+                        limit.on(),
+                        attribute,
+                        expression.getExpressionString(),
+                        "write #status instead of " + word + ", or return a CompletionStage: the outcome of "
+                                + (isSuspending(methods.get(0))
+                                        ? "a suspending function"
+                                        : methods.get(0).getReturnType().getSimpleName())
+                                + " is not known when the method returns");
+            }
+        }
+    }
+
+    private static boolean endsLater(Method method) {
+        Class<?> returned = method.getReturnType();
+        return isSuspending(method)
+                || (!CompletionStage.class.isAssignableFrom(returned)
+                        && LATER.stream().anyMatch(later -> later.isAssignableFrom(returned)));
+    }
+
+    private static boolean isSuspending(Method method) {
+        Class<?>[] arguments = method.getParameterTypes();
+        return arguments.length > 0 && arguments[arguments.length - 1].getName().equals(CONTINUATION);
+    }
+
+    private static void requireTypes(
             List<Method> methods,
             Class<?> type,
             AnnotatedLimit limit,
             String attribute,
-            @Nullable Expression expression) {
+            @Nullable Expression expression,
+            boolean condition) {
         if (expression == null) {
             return;
         }
-        String advice =
-                ExpressionProperties.mistake(new ExpressionTree(expression), word -> types(word, methods, type));
+        String advice = ExpressionProperties.mistake(
+                new ExpressionTree(expression), condition, word -> types(word, methods, type));
         if (advice != null) {
             throw new InvalidRateLimitedException(limit.on(), attribute, expression.getExpressionString(), advice);
         }
@@ -158,6 +211,7 @@ final class ExpressionWords {
         List<Variable> types = new ArrayList<>();
         switch (word) {
             case "#client" -> types.add(Variable.of(String.class));
+            case "#principal" -> types.add(Variable.of(Principal.class));
             case "#status" -> types.add(Variable.of(Integer.class));
             case "#exception" -> types.add(Variable.of(Throwable.class));
             case "#result" -> methods.forEach(method -> types.add(new Variable(result(method, type), false)));

@@ -7,9 +7,12 @@ import dev.ratelimit.annotation.RateLimited;
 import dev.ratelimit.policy.SubjectKey;
 import dev.ratelimit.web.expression.Expressions;
 import java.lang.reflect.Method;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +28,9 @@ import org.springframework.util.ReflectionUtils;
  * @param ofClass whether they stand on the class and not on the method itself
  */
 record LimitedMethod(Method method, boolean ofClass, List<AnnotatedLimit> limits) {
+
+    private static final Set<String> KEYS_LIKE = Set.of(
+            "user", "ip", "user+ip", "ip+user", "session", "api-key", "apikey", "header", "header:", "bean", "bean:");
 
     /**
      * One annotation.
@@ -62,7 +68,22 @@ record LimitedMethod(Method method, boolean ofClass, List<AnnotatedLimit> limits
         /** The cost of the call by the expression; {@code null} for the cost of the limit. */
         @Nullable
         Long cost(EvaluationContext arguments) {
-            return cost == null ? null : cost.getValue(arguments, Long.class);
+            return cost == null ? null : cost(cost, arguments);
+        }
+
+        /** A fraction is rounded up, so that it never makes a call free. */
+        static @Nullable Long cost(Expression cost, EvaluationContext arguments) {
+            Object value = cost.getValue(arguments);
+            if (value instanceof Integer || value instanceof Long) {
+                return ((Number) value).longValue();
+            }
+            return value instanceof Number number
+                    ? Long.valueOf(new BigDecimal(number.toString())
+                            .setScale(0, RoundingMode.CEILING)
+                            .min(BigDecimal.valueOf(Long.MAX_VALUE))
+                            .max(BigDecimal.valueOf(Long.MIN_VALUE))
+                            .longValue())
+                    : cost.getValue(arguments, Long.class);
         }
 
         boolean counts(EvaluationContext outcome) {
@@ -93,7 +114,7 @@ record LimitedMethod(Method method, boolean ofClass, List<AnnotatedLimit> limits
                     on,
                     annotation.limit(),
                     subjectKey(annotation.key()),
-                    subjectKey(annotation.key()) != null ? null : parse(on, "key", annotation.key()),
+                    subjectKey(annotation.key()) != null ? null : parseKey(on, annotation.key()),
                     parse(on, "cost", annotation.cost()),
                     parse(on, "countWhen", annotation.countWhen()),
                     parse(on, "resetWhen", annotation.resetWhen()),
@@ -118,6 +139,15 @@ record LimitedMethod(Method method, boolean ofClass, List<AnnotatedLimit> limits
     private static @Nullable SubjectKey subjectKey(String written) {
         SubjectKey key = SubjectKey.find(written);
         return key == null || key.kind() == SubjectKey.Kind.EXPRESSION ? null : key;
+    }
+
+    /** A key of a rule that is written in another way, such as {@code User} or {@code user + ip}, is no expression. */
+    private static @Nullable Expression parseKey(String on, String written) {
+        String meant = written.replaceAll("\\s", "").toLowerCase(Locale.ROOT);
+        if (KEYS_LIKE.contains(meant)) {
+            throw new InvalidRateLimitedException(on, "key", written, SubjectKey.ADVICE);
+        }
+        return parse(on, "key", written);
     }
 
     private static @Nullable Expression parse(String on, String attribute, String written) {

@@ -158,7 +158,8 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
 
     private static void requireWords(List<Method> methods, Class<?> type, AnnotatedLimit limit) {
         ExpressionWords.requireKnown(methods, limit);
-        ExpressionWords.requireProperties(methods, type, limit);
+        ExpressionWords.requireOutcome(methods, limit);
+        ExpressionWords.requireTypes(methods, type, limit);
     }
 
     private void requireBeans(AnnotatedLimit limit) {

@@ -18,6 +18,7 @@ import dev.ratelimit.web.expression.Expressions;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -30,7 +31,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
-import org.springframework.context.expression.MethodBasedEvaluationContext;
 import org.springframework.core.MethodClassKey;
 import org.springframework.expression.EvaluationContext;
 
@@ -106,8 +106,7 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
         private final MethodInvocation invocation;
         private final LimitedMethod method;
         private final CallContext context;
-        private final @Nullable Object request;
-        private final @Nullable String client;
+        private final Map<String, @Nullable Object> ofRequest = new HashMap<>();
         private final @Nullable String tier;
         private final List<Open> reservations = new ArrayList<>();
 
@@ -116,13 +115,14 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
             this.invocation = invocation;
             this.method = method;
             this.context = context;
-            this.request = context.request();
-            this.client = context.client();
+            ofRequest.put("request", context.request());
+            ofRequest.put("principal", context.principal());
+            ofRequest.put("client", context.client());
             this.tier = context.tier();
         }
 
         private void reserve() {
-            EvaluationContext arguments = evaluationContext();
+            EvaluationContext arguments = variables();
             LimitRequest counted = null;
             for (AnnotatedLimit limit : method.limits()) {
                 Long cost = cost(limit, arguments);
@@ -171,8 +171,9 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
                 @Nullable LimitRequest so, AnnotatedLimit limit, @Nullable Long cost, EvaluationContext arguments) {
             Subject subject = subject(limit, arguments);
             FailurePolicy policy = limit.onFailure() == null ? onFailure : limit.onFailure();
-            if (so != null) {
-                policy = policy.and(so.onFailure());
+            FailurePolicy before = so == null ? null : so.onFailure();
+            if (before != null) {
+                policy = policy.and(before);
             }
             if (so != null && so.asks(subject, limit.name())) {
                 return so.onFailure(policy);
@@ -262,21 +263,21 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
 
         private void done(@Nullable Object result, @Nullable Throwable exception) {
             for (Open open : reservations) {
-                EvaluationContext outcome = evaluationContext();
-                outcome.setVariable("result", result);
-                outcome.setVariable("exception", exception);
+                CallVariables outcome = variables();
+                outcome.setOutcome("result", result);
+                outcome.setOutcome("exception", exception);
                 settle(open, open.settled, outcome);
             }
         }
 
-        private void settle(Open open, AnnotatedLimit limit, EvaluationContext outcome) {
+        private void settle(Open open, AnnotatedLimit limit, CallVariables outcome) {
             if (limit.needsStatus() && context == CallContext.NONE) {
                 open.reservation.commit(); // there is no status that could say that it does not count
                 return;
             }
             boolean later = limit.needsStatus()
                     && context.afterResponse(status -> {
-                        outcome.setVariable("status", status);
+                        outcome.setOutcome("status", status);
                         settleNow(open, limit, outcome);
                     });
             if (!later) {
@@ -310,11 +311,10 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
             }
         }
 
-        private EvaluationContext evaluationContext() {
-            MethodBasedEvaluationContext evaluation = new MethodBasedEvaluationContext(
-                    invocation, method.method(), invocation.getArguments(), ExpressionWords.PARAMETER_NAMES);
-            expressions.prepare(evaluation, request, client);
-            return evaluation;
+        private CallVariables variables() {
+            CallVariables variables = new CallVariables(invocation, method.method(), ofRequest);
+            expressions.showBeans(variables);
+            return variables;
         }
     }
 }

@@ -45,6 +45,27 @@ final class KnownProperties {
         return null;
     }
 
+    /** The parts that can follow a name, sorted; none if it is a single value, or if any name can follow. */
+    static List<String> partsBelow(ConfigurationPropertyName name) {
+        Type type = typeOf(name);
+        return type == null
+                ? List.of()
+                : components(type).keySet().stream().sorted().toList();
+    }
+
+    /** Whether names that the user chooses follow. */
+    static boolean isMap(ConfigurationPropertyName name) {
+        return typeOf(name) instanceof ParameterizedType collection && collection.getRawType() == Map.class;
+    }
+
+    private static @Nullable Type typeOf(ConfigurationPropertyName name) {
+        Type type = RateLimitProperties.class;
+        for (int i = 1; i < name.getNumberOfElements() && type != null; i++) {
+            type = typeIn(type, name.getElement(i, Form.UNIFORM));
+        }
+        return type;
+    }
+
     /** The type of a part: a component of a record, or an entry under any name of a map, or of a list. */
     private static @Nullable Type typeIn(Type type, String uniform) {
         if (type instanceof ParameterizedType collection) {

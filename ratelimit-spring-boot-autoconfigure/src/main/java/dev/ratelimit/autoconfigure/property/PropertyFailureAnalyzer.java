@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.origin.Origin;
@@ -27,6 +28,8 @@ import org.springframework.util.ClassUtils;
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class PropertyFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {
 
+    private static final String BEGINNING = "Invalid rate limit configuration:\n\n";
+
     @Override
     protected @Nullable FailureAnalysis analyze(Throwable rootFailure, BindException cause) {
         if (!KnownProperties.ROOT.equals(cause.getName()) && !KnownProperties.ROOT.isAncestorOf(cause.getName())) {
@@ -37,14 +40,31 @@ final class PropertyFailureAnalyzer extends AbstractFailureAnalyzer<BindExceptio
         if (unbound != null) {
             return unknown(List.copyOf(unbound.getUnboundProperties()), cause);
         }
+        return findCause(cause, ConversionException.class) == null ? null : unconverted(cause);
+    }
+
+    private static @Nullable FailureAnalysis unconverted(BindException cause) {
+        String below = actionBelow(cause.getName());
         ConfigurationProperty property = cause.getProperty();
+        if (property == null) {
+            return below == null
+                    ? null
+                    : new FailureAnalysis(BEGINNING + "    Property: " + cause.getName(), below, cause);
+        }
         Class<?> type = cause.getTarget().getType().resolve();
-        String action = property == null || type == null || findCause(cause, ConversionException.class) == null
-                ? null
+        String action = below != null || type == null
+                ? below
                 : action(ClassUtils.resolvePrimitiveIfNecessary(type), String.valueOf(property.getValue()));
-        return property == null || action == null
-                ? null
-                : new FailureAnalysis(description(List.of(property)), action, cause);
+        return action == null ? null : new FailureAnalysis(description(List.of(property)), action, cause);
+    }
+
+    /** For a name that has no value of its own; {@code null} if it has. */
+    private static @Nullable String actionBelow(ConfigurationPropertyName name) {
+        List<String> below = KnownProperties.partsBelow(name);
+        if (!below.isEmpty()) {
+            return "Write its properties below it. They are " + String.join(", ", below) + ".";
+        }
+        return KnownProperties.isMap(name) ? "Write names of your choice below it, each with its value." : null;
     }
 
     private static FailureAnalysis unknown(List<ConfigurationProperty> properties, BindException cause) {
@@ -92,7 +112,7 @@ final class PropertyFailureAnalyzer extends AbstractFailureAnalyzer<BindExceptio
         return properties.stream()
                 .sorted()
                 .map(PropertyFailureAnalyzer::described)
-                .collect(Collectors.joining("\n\n", "Invalid rate limit configuration:\n\n", ""));
+                .collect(Collectors.joining("\n\n", BEGINNING, ""));
     }
 
     private static String described(ConfigurationProperty property) {

@@ -10,25 +10,16 @@ import org.springframework.expression.spel.ast.Assign;
 import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.Literal;
-import org.springframework.expression.spel.ast.OpEQ;
-import org.springframework.expression.spel.ast.OpGE;
-import org.springframework.expression.spel.ast.OpGT;
-import org.springframework.expression.spel.ast.OpLE;
-import org.springframework.expression.spel.ast.OpLT;
-import org.springframework.expression.spel.ast.OpNE;
 import org.springframework.expression.spel.ast.Operator;
 import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.Selection;
-import org.springframework.expression.spel.ast.StringLiteral;
+import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 
 /** The parts of an expression, to find mistakes before it is evaluated. */
 public final class ExpressionTree {
-
-    private static final Set<Class<?>> COMPARISONS =
-            Set.of(OpEQ.class, OpNE.class, OpLT.class, OpLE.class, OpGT.class, OpGE.class);
 
     private final @Nullable SpelNode root;
     private final List<SpelNode> nodes = new ArrayList<>();
@@ -61,24 +52,19 @@ public final class ExpressionTree {
         return nodes.stream().anyMatch(Assign.class::isInstance);
     }
 
-    /**
-     * The text that a variable is compared with, such as {@code '401'} in {@code #status == '401'}; {@code null} if there is none.
-     *
-     * @param variable with its {@code #}
-     */
-    public @Nullable String textComparedWith(String variable) {
-        for (SpelNode node : nodes) {
-            if (COMPARISONS.contains(node.getClass()) && node.getChildCount() == 2) {
-                String left = node.getChild(0).toStringAST();
-                if (left.equals(variable) && node.getChild(1) instanceof StringLiteral text) {
-                    return text.toStringAST();
-                }
-                if (node.getChild(1).toStringAST().equals(variable) && node.getChild(0) instanceof StringLiteral) {
-                    return left;
-                }
-            }
-        }
-        return null;
+    /** The whole expression; {@code null} if it is not one of Spring's. */
+    @Nullable
+    SpelNode root() {
+        return root;
+    }
+
+    /** The classes that it names, as in {@code T(java.time.Duration)}, without primitive ones. */
+    List<String> classes() {
+        return nodes.stream()
+                .filter(TypeReference.class::isInstance)
+                .map(type -> type.getChild(0).toStringAST())
+                .filter(name -> name.contains(".") || Character.isUpperCase(name.charAt(0)))
+                .toList();
     }
 
     /** The names of the beans that it asks. */

@@ -35,15 +35,14 @@ public final class Expressions {
     public <T> @Nullable T value(
             String expression, Object request, @Nullable Principal principal, String client, Class<T> type) {
         StandardEvaluationContext context = new StandardEvaluationContext();
-        prepare(context, request, client);
+        showBeans(context);
+        context.setVariable("request", request);
         context.setVariable("principal", principal);
+        context.setVariable("client", client);
         return parsed.computeIfAbsent(expression, Expressions::parse).getValue(context, type);
     }
 
-    /** Lets expressions see beans, the request and the client. */
-    public void prepare(StandardEvaluationContext context, @Nullable Object request, @Nullable String client) {
+    public void showBeans(StandardEvaluationContext context) {
         context.setBeanResolver(beans);
-        context.setVariable("request", request);
-        context.setVariable("client", client);
     }
 }

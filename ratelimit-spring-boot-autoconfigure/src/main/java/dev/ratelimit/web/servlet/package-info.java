@@ -1,5 +1,6 @@
 /**
- * The adapter between servlet requests and the gate: the filters, usage, and the answer to a rejected request.
+ * The contracts of servlet applications: usage of the caller, and the beans that you may define. The filters are in
+ * {@code dev.ratelimit.web.servlet.filter}.
  */
 @NullMarked
 package dev.ratelimit.web.servlet;

@@ -98,6 +98,8 @@ class PropertyFailureAnalyzerTest {
                 "ratelimit.store.deadline=soon | Write a time such as 500ms, 10s, 15m, 1h or 1d.",
                 "ratelimit.headers.legacy=maybe | Write true or false.",
                 "ratelimit.instances=two | Write a whole number.",
+                "ratelimit.login=api | Write its properties below it. They are address-limit, ",
+                "ratelimit.limits=api | Write names of your choice below it, each with its value.",
                 "ratelimit.tiers.zone=Berlin | Write a time zone such as Europe/Berlin or UTC.",
             },
             quoteCharacter = '\u0000')

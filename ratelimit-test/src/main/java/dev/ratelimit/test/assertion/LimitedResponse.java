@@ -63,9 +63,19 @@ record LimitedResponse(int status, Function<String, @Nullable String> headers, S
         if (isLimited() || remaining() != null) {
             return "";
         }
-        return status == UNAVAILABLE
-                ? ". The store is unavailable, and on-failure is closed"
-                : ". No rule and no @RateLimited applies to the request, or limits or their headers are switched off";
+        return switch (status) {
+            case 401 ->
+                ". Nobody was logged in, and rules that need the user were not reached. Send credentials, or add @WithMockUser,"
+                        + " which MockMvc knows with the dependency spring-boot-starter-security-test";
+            case 403 ->
+                ". Spring Security refused the request, and rules that need the user were not reached. If it changes something,"
+                        + " it may lack a CSRF token: add .with(csrf())";
+            case 404 -> ". Nothing is at this path; check it";
+            case UNAVAILABLE -> ". The store is unavailable, and on-failure is closed";
+            default ->
+                ". No rule and no @RateLimited applies to the request, or limits or their headers are switched off."
+                        + " A slice such as @WebMvcTest has limits only with @AutoConfigureRateLimit";
+        };
     }
 
     boolean isUnavailable() {

@@ -78,6 +78,7 @@ abstract class PenaltyContract extends ReservationContract {
         assertThat(violationsOf(limit)).as("allowed").isZero();
         for (long violation = 1; violation <= 3; violation++) {
             assertThat(violationsOf(limit)).isEqualTo(violation);
+            assertThat(seenViolationsOf(limit)).as("a look counts none").isEqualTo(violation);
         }
         assertThat(violationsOf(limit)).as("during the penalty").isEqualTo(3);
         clock.advance(ofMinutes(5));
@@ -98,6 +99,10 @@ abstract class PenaltyContract extends ReservationContract {
 
     private long violationsOf(Limit limit) {
         return limiter.decide(ALICE, limit).limits().get(0).violations();
+    }
+
+    private long seenViolationsOf(Limit limit) {
+        return limiter.peek(LimitRequest.of(ALICE, limit)).limits().get(0).violations();
     }
 
     @Test

@@ -95,7 +95,7 @@ WHERE granularity = 'minute' AND period_start > (julianday('now', '-24 hours') -
 GROUP BY resource
 ORDER BY violations DESC;
 
--- The share of requests that each limit denied in the last hour.
+-- The share of requests that exceeded each limit in the last hour. Requests during a penalty are in the total only.
 CREATE VIEW rate_limit_violation_rates AS
 SELECT resource, sum(total) AS total, sum(throttled) AS violations,
     round(100.0 * sum(throttled) / nullif(sum(total), 0), 2) AS violation_percent

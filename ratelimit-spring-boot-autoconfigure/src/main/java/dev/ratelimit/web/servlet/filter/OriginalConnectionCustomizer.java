@@ -33,7 +33,8 @@ public final class OriginalConnectionCustomizer implements HttpConfiguration.Cus
                 new ClientAddresses.Connection(
                         Request.getRemoteAddr(request),
                         headers.getValuesList(ClientAddresses.X_FORWARDED_FOR),
-                        headers.getValuesList(ClientAddresses.FORWARDED)));
+                        headers.getValuesList(ClientAddresses.FORWARDED),
+                        headers.contains(ClientAddresses.X_REAL_IP)));
         return request;
     }
 }

@@ -7,7 +7,6 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import org.jspecify.annotations.Nullable;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
@@ -43,25 +42,21 @@ public final class RateLimitFilter extends OncePerRequestFilter {
             throws ServletException, IOException {
         ServletVisit known = ServletVisit.of(request);
         ServletVisit visit = known == null ? gate.begin(request) : known;
-        Rejection rejection = phase == Phase.BEFORE_AUTHENTICATION
-                ? gate.arrive(visit, response)
-                : gate.identify(visit, request, response);
         if (visit.isRecorded()) {
-            passOrReject(visit, request, response, chain, rejection);
+            passOrReject(visit, request, response, chain);
         } else {
             visit.recordedByFilter();
-            record(visit, request, response, chain, rejection);
+            record(visit, request, response, chain);
         }
     }
 
     /** A path that cannot be read cannot be matched: no handler may see a request that a rule for its path might reject. */
     private void passOrReject(
-            ServletVisit visit,
-            HttpServletRequest request,
-            HttpServletResponse response,
-            FilterChain chain,
-            @Nullable Rejection rejection)
+            ServletVisit visit, HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws ServletException, IOException {
+        Rejection rejection = phase == Phase.BEFORE_AUTHENTICATION
+                ? gate.arrive(visit, response)
+                : gate.identify(visit, request, response);
         if (rejection != null) {
             gate.rejections().write(request, response, rejection);
         } else if (visit.hasReadablePath()) {
@@ -73,18 +68,13 @@ public final class RateLimitFilter extends OncePerRequestFilter {
     }
 
     /** The outer of the two filters: once the chain returns, Spring Security has written its answer to an exception. */
-    private void record(
-            ServletVisit visit,
-            HttpServletRequest request,
-            HttpServletResponse response,
-            FilterChain chain,
-            @Nullable Rejection rejection)
+    private void record(ServletVisit visit, HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws ServletException, IOException {
         AfterResponse afterResponse = AfterResponse.of(request);
         afterResponse.add(status -> gate.publish(visit, status));
         boolean failed = true;
         try {
-            passOrReject(visit, request, response, chain, rejection);
+            passOrReject(visit, request, response, chain);
             failed = false;
         } catch (RateLimitExceededException e) {
             gate.reject(request, response, e);

@@ -8,9 +8,10 @@ import dev.ratelimit.gate.Visit;
 import dev.ratelimit.policy.SubjectKey;
 import dev.ratelimit.web.CallContext;
 import jakarta.servlet.http.HttpServletRequest;
+import java.security.Principal;
 import java.time.Duration;
 import java.util.function.IntConsumer;
-import org.springframework.web.context.request.RequestContextHolder;
+import org.jspecify.annotations.Nullable;
 import org.springframework.web.context.request.ServletRequestAttributes;
 
 /** A call that is part of a servlet request. */
@@ -32,9 +33,10 @@ public final class ServletCallContext implements CallContext {
 
     /** Finds the request of the current thread; a thread that serves none makes its calls outside of the web. */
     public static Source source(ServletGate gate) {
-        return () -> RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes
-                ? new ServletCallContext(attributes, gate)
-                : NONE;
+        return () -> {
+            ServletRequestAttributes current = ServletGate.currentRequest();
+            return current == null ? NONE : new ServletCallContext(current, gate);
+        };
     }
 
     @Override
@@ -71,6 +73,11 @@ public final class ServletCallContext implements CallContext {
     public boolean afterResponse(IntConsumer work) {
         afterResponse.add(work);
         return true;
+    }
+
+    @Override
+    public @Nullable Principal principal() {
+        return request().getUserPrincipal();
     }
 
     @Override

@@ -21,6 +21,8 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.springframework.web.context.request.RequestContextHolder;
+import org.springframework.web.context.request.ServletRequestAttributes;
 
 /** Leads servlet requests through the gate: asks the limiter, writes the headers, and keeps the visit with the request. */
 public final class ServletGate {
@@ -51,10 +53,29 @@ public final class ServletGate {
     /** Begins the visit of a request. */
     ServletVisit begin(HttpServletRequest request) {
         PathReadings path = ServletPath.of(request).readings();
-        Visit visit = gate.visit(requests.arrival(request, path), Gate.Mode.CHARGE);
-        ServletVisit begun = new ServletVisit(visit, path, request.getMethod());
+        ServletRequests.Live live = requests.live(request);
+        Visit visit = gate.visit(requests.arrival(request, path, live), Gate.Mode.CHARGE);
+        ServletVisit begun = new ServletVisit(visit, live, path, request.getMethod());
         begun.keepWith(request);
         return begun;
+    }
+
+    /** The request that the current thread serves, or {@code null}. */
+    public static @Nullable ServletRequestAttributes currentRequest() {
+        return RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes
+                        && isThere(attributes.getRequest())
+                ? attributes
+                : null;
+    }
+
+    /** A thread may hold on to a request that is over: it was recycled, and every container fails in its own way. */
+    private static boolean isThere(HttpServletRequest request) {
+        try {
+            ServletVisit unused = ServletVisit.of(request);
+            return true;
+        } catch (IllegalStateException | NullPointerException e) {
+            return false;
+        }
     }
 
     /** The visit of the request; a new one if no filter has begun one. */
@@ -69,9 +90,14 @@ public final class ServletGate {
         return visit != null && visit.isRecorded();
     }
 
-    /** The user of the request, as far as authentication knows it now. */
+    /**
+     * The user of the request, as far as authentication knows it now. Spring Security knows it on the thread of the request only;
+     * on others it is the one that the gate was told.
+     */
     public Identity identityOf(HttpServletRequest request) {
-        return requests.identity(request);
+        Identity now = requests.identity(request);
+        Identity told = visitOf(request).identity();
+        return now.user() == null && told.user() != null ? told : now;
     }
 
     /** The text that stands for the client: its address, or the network of its IPv6 address. */
@@ -90,8 +116,10 @@ public final class ServletGate {
     Rejection identify(ServletVisit visit, HttpServletRequest request, HttpServletResponse response) {
         PathReadings path = ServletPath.of(request).readings();
         Identity user = requests.identity(request);
+        visit.live.identified(request);
         if (visit.isRerouted(request, path)) {
-            Rejection rejection = follow(visit.visit.rerouted(requests.arrival(request, path), user), visit, response);
+            Arrival replaced = requests.arrival(request, path, visit.live);
+            Rejection rejection = follow(visit.visit.rerouted(replaced, user), visit, response);
             if (rejection != null) {
                 return rejection;
             }
@@ -146,12 +174,12 @@ public final class ServletGate {
     }
 
     /** Runs the whole walk at once and charges nothing. */
-    public Visit peek(HttpServletRequest request, String method, PathReadings path) {
-        Arrival arrival =
-                requests.arrival(request, method, path, visitOf(request).apiKey());
+    Visit peek(HttpServletRequest request, String method, PathReadings path) {
+        Visit asking = visitOf(request);
+        Arrival arrival = requests.arrival(request, method, path, asking.presentsApiKey() ? asking::apiKey : null);
         Visit visit = gate.visit(arrival, Gate.Mode.PEEK);
         visit.peek(visit.arrive(), limiter::peek);
-        visit.peek(visit.identified(requests.identity(request)), limiter::peek);
+        visit.peek(visit.identified(identityOf(request)), limiter::peek);
         return visit;
     }
 

@@ -132,7 +132,8 @@ public final class ServletRequests {
                         rule, property, expression, "write " + KNOWN + " instead of " + variable);
             }
         }
-        String advice = ExpressionProperties.mistake(tree, variable -> TYPES.getOrDefault(variable, List.of()));
+        String advice = ExpressionProperties.mistake(
+                tree, property.equals("condition"), variable -> TYPES.getOrDefault(variable, List.of()));
         if (advice != null) {
             throw new InvalidRuleException(rule, property, expression, advice);
         }
@@ -144,23 +145,27 @@ public final class ServletRequests {
         }
     }
 
-    Arrival arrival(HttpServletRequest request, PathReadings path) {
+    /** The request as the gate asks it for more. */
+    Live live(HttpServletRequest request) {
+        return new Live(request);
+    }
+
+    Arrival arrival(HttpServletRequest request, PathReadings path, Live live) {
         String secret = apiKeys == null ? null : apiKeys.source().secretOf(request::getHeader);
         ApiKeys keys = apiKeys == null ? null : apiKeys.keys();
         Supplier<@Nullable ApiKey> apiKey = secret == null || keys == null ? null : () -> keys.recognise(secret);
         return new Arrival(
-                request.getMethod(),
-                CorsUtils.isPreFlightRequest(request),
-                path,
-                addressOf(request),
-                apiKey,
-                new Live(request));
+                request.getMethod(), CorsUtils.isPreFlightRequest(request), path, addressOf(request), apiKey, live);
     }
 
-    /** As if the request were of that method and path, with the API key that was recognised. */
-    Arrival arrival(HttpServletRequest request, String method, PathReadings path, @Nullable ApiKey apiKey) {
-        return new Arrival(
-                method, false, path, addressOf(request), apiKey == null ? null : () -> apiKey, new Live(request));
+    /**
+     * As if the request were of that method and path.
+     *
+     * @param apiKey as in {@link Arrival}
+     */
+    Arrival arrival(
+            HttpServletRequest request, String method, PathReadings path, @Nullable Supplier<@Nullable ApiKey> apiKey) {
+        return new Arrival(method, false, path, addressOf(request), apiKey, live(request));
     }
 
     Identity identity(HttpServletRequest request) {
@@ -204,7 +209,10 @@ public final class ServletRequests {
 
     static Connection connectionOf(@Nullable String peer, HttpServletRequest request) {
         return new Connection(
-                peer, lines(request, ClientAddresses.X_FORWARDED_FOR), lines(request, ClientAddresses.FORWARDED));
+                peer,
+                lines(request, ClientAddresses.X_FORWARDED_FOR),
+                lines(request, ClientAddresses.FORWARDED),
+                request.getHeader(ClientAddresses.X_REAL_IP) != null);
     }
 
     private static List<String> lines(HttpServletRequest request, String header) {
@@ -243,12 +251,17 @@ public final class ServletRequests {
     }
 
     /** A request that is being served. */
-    private final class Live implements LiveRequest {
+    final class Live implements LiveRequest {
 
-        private final HttpServletRequest request;
+        private HttpServletRequest request;
 
         private Live(HttpServletRequest request) {
             this.request = request;
+        }
+
+        /** Authentication wraps the request: only the wrapper knows the user. */
+        void identified(HttpServletRequest wrapped) {
+            request = wrapped;
         }
 
         @Override

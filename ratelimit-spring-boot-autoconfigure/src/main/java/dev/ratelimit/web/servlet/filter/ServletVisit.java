@@ -16,6 +16,7 @@ final class ServletVisit {
     private static final String ATTRIBUTE = ServletVisit.class.getName();
 
     final Visit visit;
+    final ServletRequests.Live live;
     private PathReadings path;
     private String method;
     /** Mostly one; another if the request is rerouted. */
@@ -24,8 +25,9 @@ final class ServletVisit {
     private volatile @Nullable String endpoint;
     private boolean recorded;
 
-    ServletVisit(Visit visit, PathReadings path, String method) {
+    ServletVisit(Visit visit, ServletRequests.Live live, PathReadings path, String method) {
         this.visit = visit;
+        this.live = live;
         this.path = path;
         this.method = method;
     }

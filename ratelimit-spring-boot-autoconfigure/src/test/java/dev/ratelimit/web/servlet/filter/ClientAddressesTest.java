@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.caller.Accounts;
 import dev.ratelimit.caller.Tiers;
+import dev.ratelimit.gate.Arrival;
 import dev.ratelimit.gate.Exemptions;
 import dev.ratelimit.gate.Gate;
 import dev.ratelimit.gate.Identity;
@@ -26,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -82,6 +84,15 @@ class ClientAddressesTest {
     void quoteThatIsNotClosedHidesNothing() {
         assertThat(client("10.0.0.1", null, "for=\"9.9.9.9, for=1.2.3.4")).isEqualTo("1.2.3.4");
         assertThat(client("10.0.0.1", null, "for=9.9.9.9;host=\", for=1.2.3.4")).isEqualTo("1.2.3.4");
+    }
+
+    /** If each of them were searched for its end, a request would keep a processor busy before any limit applies. */
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void manyQuotesThatAreNotClosedAreReadOnce() {
+        String quotes = "\"" + "\\\"".repeat(1_000_000);
+        assertThat(client("10.0.0.1", null, "for=9.9.9.9;host=" + quotes + ", for=1.2.3.4"))
+                .isEqualTo("1.2.3.4");
     }
 
     @ParameterizedTest
@@ -170,12 +181,46 @@ class ClientAddressesTest {
     void onlyTheChosenHeaderIsRead() {
         ClientAddresses forwardedFor = new ClientAddresses(PROXIES, ForwardingHeader.X_FORWARDED_FOR);
         ClientAddresses forwarded = new ClientAddresses(PROXIES, ForwardingHeader.FORWARDED);
-        Connection both = new Connection("10.0.0.1", List.of("198.51.100.1"), List.of("for=1.1.1.1"));
+        Connection both = new Connection("10.0.0.1", List.of("198.51.100.1"), List.of("for=1.1.1.1"), false);
         assertThat(forwardedFor.addressOf(both)).hasToString("198.51.100.1");
         assertThat(forwarded.addressOf(both)).hasToString("1.1.1.1");
-        assertThat(forwardedFor.addressOf(new Connection("10.0.0.1", List.of(), List.of("for=1.1.1.1"))))
+        assertThat(forwardedFor.addressOf(new Connection("10.0.0.1", List.of(), List.of("for=1.1.1.1"), false)))
                 .as("the proxy itself")
                 .hasToString("10.0.0.1");
+    }
+
+    /** Otherwise all clients would count as one without a word. */
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void proxyThatWritesAnotherHeaderThanTheChosenOneIsNamedOnce(CapturedOutput output) {
+        ClientAddresses forwarded = new ClientAddresses(PROXIES, ForwardingHeader.FORWARDED);
+        forwarded.addressOf(new Connection("10.0.0.1", List.of(), List.of(), false));
+        forwarded.addressOf(new Connection("10.0.0.1", List.of("198.51.100.1"), List.of("for=1.1.1.1"), false));
+        assertThat(output).doesNotContain("forwarded-header");
+
+        forwarded.addressOf(new Connection("10.0.0.1", List.of("198.51.100.1"), List.of(), false));
+        forwarded.addressOf(new Connection("10.0.0.2", List.of("198.51.100.2"), List.of(), false));
+
+        assertThat(output)
+                .containsOnlyOnce("ratelimit.identity.forwarded-header")
+                .contains("from the trusted proxy 10.0.0.1 lacks the header");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"203.0.113.7", "10.0.0.1"})
+    @ExtendWith(OutputCaptureExtension.class)
+    void proxyThatWritesOnlyTheRealAddressIsNamedOnce(String peer, CapturedOutput output) {
+        MockHttpServletRequest request = request(peer);
+        request.addHeader("X-Real-IP", "198.51.100.1");
+        assertThat(requests.clientOf(request)).isEqualTo(peer);
+        requests.clientOf(request);
+        assertThat(output).containsOnlyOnce("Ignoring X-Real-IP from " + peer);
+
+        MockHttpServletRequest both = request("10.0.0.2");
+        both.addHeader("X-Real-IP", "198.51.100.1");
+        both.addHeader("X-Forwarded-For", "198.51.100.1");
+        assertThat(requests.clientOf(both)).isEqualTo("198.51.100.1");
+        assertThat(output).containsOnlyOnce("X-Real-IP");
     }
 
     @Test
@@ -218,7 +263,7 @@ class ClientAddressesTest {
         disagreeing.addHeader("X-Forwarded-For", "198.51.100.1");
         disagreeing.addHeader("Forwarded", "for=8.8.8.8");
 
-        Visit visit = gate.visit(requests.arrival(disagreeing, PathReadings.of("/")), Gate.Mode.CHARGE);
+        Visit visit = gate.visit(arrival(disagreeing), Gate.Mode.CHARGE);
         assertThat(visit.isExempt(Identity.NOBODY)).isFalse();
     }
 
@@ -232,8 +277,12 @@ class ClientAddressesTest {
                 PathPatternParser.defaultInstance);
         Gate gate = gate(exemptions);
 
-        Visit visit = gate.visit(requests.arrival(request("192.0.2.7"), PathReadings.of("/")), Gate.Mode.CHARGE);
+        Visit visit = gate.visit(arrival(request("192.0.2.7")), Gate.Mode.CHARGE);
         assertThat(visit.isExempt(Identity.NOBODY)).isTrue();
+    }
+
+    private Arrival arrival(MockHttpServletRequest request) {
+        return requests.arrival(request, PathReadings.of("/"), requests.live(request));
     }
 
     private Gate gate(Exemptions exemptions) {

@@ -18,12 +18,12 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 
-/** The move of an application from a database to Redis, with two instances of it. */
-class MoveToRedisTest {
+/** The move of an application from a database to Redis, or back, with two instances of it. */
+class RedisMoveTest {
 
     private static final Subject ALICE = Subject.user("alice");
 
@@ -61,8 +61,8 @@ class MoveToRedisTest {
                         "ratelimit.store.postgresql.schema=" + schema);
     }
 
-    private WebApplicationContextRunner movingFrom(String type) {
-        return on("redis").withPropertyValues("ratelimit.store.previous.type=" + type);
+    private WebApplicationContextRunner moving(String before, String after) {
+        return on(after).withPropertyValues("ratelimit.store.previous.type=" + before);
     }
 
     private static int admitted(ApplicationContext context, int requests) {
@@ -89,40 +89,40 @@ class MoveToRedisTest {
 
     /** One instance after the other is replaced: first both are old, then one, then none. */
     @ParameterizedTest
-    @ValueSource(strings = {"postgresql", "sqlite"})
-    void instancesReplacedOneAfterTheOtherGiveNobodyAFreshLimit(String before) {
+    @CsvSource({"postgresql, redis", "sqlite, redis", "redis, postgresql"})
+    void instancesReplacedOneAfterTheOtherGiveNobodyAFreshLimit(String before, String after) {
         AtomicInteger admitted = new AtomicInteger();
         on(before).run(old -> {
             assertThat(old).hasNotFailed();
             admitted.addAndGet(admitted(old, 3));
-            movingFrom(before).run(moving -> {
+            moving(before, after).run(moving -> {
                 assertThat(moving).hasNotFailed();
                 admitted.addAndGet(admitted(moving, 2));
-                assertThat(redis.keys()).as("counted in Redis, too").hasSize(1);
+                assertThat(redis.keys()).as("counted in Redis").hasSize(1);
                 admitted.addAndGet(admittedTogether(old, moving));
             });
         });
         assertThat(admitted).hasValue(MOST);
 
-        movingFrom(before)
-                .run(one -> movingFrom(before).run(two -> {
+        moving(before, after)
+                .run(one -> moving(before, after).run(two -> {
                     assertThat(admittedTogether(one, two)).isZero();
                 }));
     }
 
     /** Some instances have left the previous store, others still count in both. */
     @ParameterizedTest
-    @ValueSource(strings = {"postgresql", "sqlite"})
-    void instancesThatLeaveThePreviousStoreGiveNobodyAFreshLimit(String before) {
-        movingFrom(before).run(moving -> {
+    @CsvSource({"postgresql, redis", "sqlite, redis", "redis, postgresql"})
+    void instancesThatLeaveThePreviousStoreGiveNobodyAFreshLimit(String before, String after) {
+        moving(before, after).run(moving -> {
             assertThat(admitted(moving, 4)).isEqualTo(4);
-            on("redis").run(moved -> {
+            on(after).run(moved -> {
                 assertThat(moved).hasNotFailed();
                 assertThat(admittedTogether(moving, moved)).isEqualTo(MOST - 4);
             });
         });
-        on("redis")
-                .run(one -> on("redis").run(two -> {
+        on(after)
+                .run(one -> on(after).run(two -> {
                     assertThat(admittedTogether(one, two)).isZero();
                 }));
     }

@@ -15,12 +15,13 @@ import org.jspecify.annotations.Nullable;
  * @param answers in the order of the group, {@code null} where an operation was not decided
  * @param failure why some were not decided
  */
-record Asked(List<@Nullable Answer> answers, @Nullable RuntimeException failure) {
+record GivenAnswers(
+        List<@Nullable Answer> answers, @Nullable RuntimeException failure) {
 
     /**
      * @param operations in the order of the group, {@code null} where the store is not asked
      */
-    static Asked ask(LimitStore store, List<@Nullable Operation> operations) {
+    static GivenAnswers ask(LimitStore store, List<@Nullable Operation> operations) {
         List<Operation> sent = new ArrayList<>(operations.size());
         List<Integer> places = new ArrayList<>(operations.size());
         for (int i = 0; i < operations.size(); i++) {
@@ -30,18 +31,19 @@ record Asked(List<@Nullable Answer> answers, @Nullable RuntimeException failure)
                 places.add(i);
             }
         }
-        List<@Nullable Answer> all = new ArrayList<>(Collections.nCopies(operations.size(), (@Nullable Answer) null));
+        List<@Nullable Answer> all =
+                new ArrayList<@Nullable Answer>(Collections.nCopies(operations.size(), (@Nullable Answer) null));
         if (sent.isEmpty()) {
-            return new Asked(all, null);
+            return new GivenAnswers(all, null);
         }
         try {
             place(store.decide(sent), places, all);
-            return new Asked(all, null);
+            return new GivenAnswers(all, null);
         } catch (LimitStoreException e) {
             place(e.answers(), places, all);
-            return new Asked(all, e);
+            return new GivenAnswers(all, e);
         } catch (RuntimeException e) {
-            return new Asked(all, e);
+            return new GivenAnswers(all, e);
         }
     }
 

@@ -7,15 +7,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * A stored version of a limit or a rule.
  *
+ * @param number counts the versions of the name from 1 on
  * @param content the definition of the limit, or the rule; {@code null} if the version has none that can be read
  * @param problem why the version is {@linkplain State#BROKEN broken}; {@code null} in any other state
  * @param change the author, the expiry and the reason
  * @param at when it was stored
  * @param sequence ascends in the order in which the versions of all names were stored; {@link #NOT_STORED} before that
  */
-public record Revision<T>(
+public record Version<T>(
         String name,
-        int version,
+        int number,
         State state,
         @Nullable T content,
         @Nullable String problem,
@@ -63,11 +64,11 @@ public record Revision<T>(
      *
      * @throws IllegalArgumentException if the change would expire at once
      */
-    public static <T> Revision<T> draft(
-            String name, List<Revision<T>> history, State state, @Nullable T content, Change change, Instant now) {
+    public static <T> Version<T> draft(
+            String name, List<Version<T>> history, State state, @Nullable T content, Change change, Instant now) {
         change.requireLasting(now);
-        int version = history.isEmpty() ? 1 : history.get(0).version + 1;
-        return new Revision<>(name, version, state, content, null, change, now, NOT_STORED);
+        int number = history.isEmpty() ? 1 : history.get(0).number + 1;
+        return new Version<>(name, number, state, content, null, change, now, NOT_STORED);
     }
 
     /**
@@ -76,19 +77,16 @@ public record Revision<T>(
      * @param kind limit or rule, for the message
      * @throws IllegalArgumentException if there is no such version
      */
-    public static <T> Revision<T> find(List<Revision<T>> history, String kind, String name, int number) {
-        for (Revision<T> revision : history) {
-            if (revision.version == number) {
-                return revision;
+    public static <T> Version<T> find(List<Version<T>> history, String kind, String name, int number) {
+        for (Version<T> version : history) {
+            if (version.number == number) {
+                return version;
             }
         }
         throw new IllegalArgumentException(kind + " '" + name + "' has no version " + number
                 + (history.isEmpty()
                         ? ", and no other: it was never changed"
                         : "; name one of "
-                                + history.stream()
-                                        .map(Revision::version)
-                                        .sorted()
-                                        .toList()));
+                                + history.stream().map(Version::number).sorted().toList()));
     }
 }
