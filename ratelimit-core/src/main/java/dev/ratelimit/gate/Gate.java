@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code
  * Visit visit = gate.visit(arrival, Mode.CHARGE);
- * Step step = visit.arrive();                 // before authentication
- * while (step instanceof Step.Ask ask) {
- *     step = visit.answered(limiter.decide(ask.limits()), took);
+ * Instruction next = visit.arrive();          // before authentication
+ * while (next instanceof Instruction.Ask ask) {
+ *     next = visit.answered(limiter.decide(ask.limits()), took);
  * }
- * step = visit.identified(identity);          // after it; and so on
+ * next = visit.identified(identity);          // after it; and so on
  * RequestRecord record = visit.completed(status, endpoint);
  * }</pre>
  */

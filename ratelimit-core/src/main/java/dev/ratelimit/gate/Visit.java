@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
  * </ol>
  *
  * A request that is rejected with 401 or 403, by authentication or by a block, keeps its charge: otherwise no address limit would stop anyone from
- * guessing. So does one whose sender is unknown. The steps of one request come one after another; records may be added by
+ * guessing. So does one whose sender is unknown. The calls for one request come one after another; records may be added by
  * several threads.
  */
 public final class Visit {
@@ -79,15 +79,15 @@ public final class Visit {
         this.at = gate.clock.instant();
     }
 
-    /** The first step of the request, before authentication. */
-    public Step arrive() {
+    /** The first instruction for the request, before authentication. */
+    public Instruction arrive() {
         if (gate.exemptions.exempt(arrival) || isOff()) {
             exempt = true;
             if (mode != Mode.EXPLAIN) {
-                return Step.Pass.AT_ONCE;
+                return Instruction.Pass.AT_ONCE;
             }
         }
-        Step withoutValidKey = readApiKey();
+        Instruction withoutValidKey = readApiKey();
         return withoutValidKey != null ? withoutValidKey : walk();
     }
 
@@ -97,7 +97,7 @@ public final class Visit {
     }
 
     /** If the address has used up its guesses, its key is not looked up. */
-    private @Nullable Step readApiKey() {
+    private @Nullable Instruction readApiKey() {
         if (!presentsApiKey()) {
             return null;
         }
@@ -108,7 +108,7 @@ public final class Visit {
                 guess == null || guesses == null ? null : guesses.remembered().apply(guess);
         if (guess != null && denied != null) {
             add(guess, denied, Duration.ZERO);
-            if (reject(Rejection.of(denied)) instanceof Step.Reject no) {
+            if (reject(Rejection.of(denied)) instanceof Instruction.Reject no) {
                 return no;
             }
         }
@@ -119,11 +119,11 @@ public final class Visit {
         if (guess != null && mode == Mode.CHARGE) {
             return ask(guess, List.of(), false);
         }
-        Step rejected = reject(Rejection.unknownApiKey());
-        return rejected instanceof Step.Reject ? rejected : null;
+        Instruction rejected = reject(Rejection.unknownApiKey());
+        return rejected instanceof Instruction.Reject ? rejected : null;
     }
 
-    private Step walk() {
+    private Instruction walk() {
         RuleMatch found = match();
         return decide(policy(), found, mode == Mode.CHARGE && found.isOpen());
     }
@@ -146,10 +146,10 @@ public final class Visit {
     }
 
     /**
-     * The next step if the path or the method was replaced between arrival and authentication. Limits that were asked before
+     * The next instruction if the path or the method was replaced between arrival and authentication. Limits that were asked before
      * are not asked again. An exempt path does not exempt the one that replaces it.
      */
-    public Step rerouted(Arrival replaced, Identity who) {
+    public Instruction rerouted(Arrival replaced, Identity who) {
         sender.identified(who);
         sender.arrived(replaced);
         boolean apiKeyWasRead = !exempt;
@@ -157,27 +157,27 @@ public final class Visit {
         pastArrival = true;
         exempt = gate.exemptions.exempt(replaced);
         if (exempt) {
-            return Step.Pass.AT_ONCE;
+            return Instruction.Pass.AT_ONCE;
         }
         return apiKeyWasRead ? walk() : arrive();
     }
 
     /**
-     * The next step after authentication, also for an anonymous request. If an application calls it before
+     * The next instruction after authentication, also for an anonymous request. If an application calls it before
      * {@link #arrive()}, that method still walks the rules that need no user.
      */
-    public Step identified(Identity who) {
+    public Instruction identified(Identity who) {
         sender.identified(who);
         pastArrival = true;
         exempt |= gate.exemptions.exempt(who.authorities()) || isOff();
         if (mode != Mode.EXPLAIN && exempt) {
-            return Step.Pass.AT_ONCE;
+            return Instruction.Pass.AT_ONCE;
         }
         RuleMatch begun = match == null ? match() : match;
         blockedUntil = gate.blocks.blockedUntil(who.user(), sender.apiKey());
         if (blockedUntil != null) {
             Duration rest = Duration.between(gate.clock.instant(), blockedUntil);
-            if (reject(Rejection.blocked(rest)) instanceof Step.Reject no) {
+            if (reject(Rejection.blocked(rest)) instanceof Instruction.Reject no) {
                 return no;
             }
         }
@@ -185,19 +185,19 @@ public final class Visit {
             explained = policy().rules().explain(facts().with(caller()));
         }
         if (!begun.isOpen()) {
-            return Step.Pass.AT_ONCE;
+            return Instruction.Pass.AT_ONCE;
         }
         RuleMatch rest = policy().rules().resume(begun, facts().with(caller()));
         return decide(policy(), rest, false);
     }
 
-    private Step decide(Policy inForce, RuleMatch found, boolean mayBeGivenBack) {
+    private Instruction decide(Policy inForce, RuleMatch found, boolean mayBeGivenBack) {
         Rule end = found.end();
         if (end != null && end.action() == Action.BLOCK) {
             return reject(Rejection.by(end));
         }
         LimitRequest limits = RuleLimits.of(sender, asked, inForce, found.rules());
-        return limits == RuleLimits.NONE ? Step.Pass.AT_ONCE : ask(limits, found.rules(), mayBeGivenBack);
+        return limits == RuleLimits.NONE ? Instruction.Pass.AT_ONCE : ask(limits, found.rules(), mayBeGivenBack);
     }
 
     /**
@@ -220,16 +220,16 @@ public final class Visit {
         return asked.decisionOn(subject, limit);
     }
 
-    private Step ask(LimitRequest limits, List<Rule> rules, boolean mayBeGivenBack) {
+    private Instruction ask(LimitRequest limits, List<Rule> rules, boolean mayBeGivenBack) {
         asking = limits;
         askingRules = rules;
         asked.addTrials(limits);
         revocable |= mayBeGivenBack;
-        return new Step.Ask(limits, mayBeGivenBack);
+        return new Instruction.Ask(limits, mayBeGivenBack);
     }
 
-    /** The next step after the limits were asked. */
-    public Step answered(Decision decision, Duration took) {
+    /** The next instruction after the limits were asked. */
+    public Instruction answered(Decision decision, Duration took) {
         LimitRequest limits = Objects.requireNonNull(asking, "nothing was asked");
         asking = null;
         add(limits, decision, took);
@@ -240,15 +240,15 @@ public final class Visit {
                             : Rejection.unknownApiKey());
         }
         return decision.allowed()
-                ? new Step.Pass(decision.delay())
+                ? new Instruction.Pass(decision.delay())
                 : reject(Rejection.of(decision, responseOf(decision)));
     }
 
-    /** Takes all steps that follow at once, in a visit that charges nothing. */
-    public void peek(Step first, Function<LimitRequest, Decision> limits) {
-        Step step = first;
-        while (step instanceof Step.Ask ask) {
-            step = answered(limits.apply(ask.limits()), Duration.ZERO);
+    /** Follows all instructions at once, in a visit that charges nothing. */
+    public void peek(Instruction first, Function<LimitRequest, Decision> limits) {
+        Instruction next = first;
+        while (next instanceof Instruction.Ask ask) {
+            next = answered(limits.apply(ask.limits()), Duration.ZERO);
         }
     }
 
@@ -268,11 +268,11 @@ public final class Visit {
         return revocable && pastArrival && no.decision() != null && sender.userName() != null;
     }
 
-    private Step reject(Rejection no) {
+    private Instruction reject(Rejection no) {
         if (rejection == null && !exempt) {
             rejection = no;
         }
-        return mode == Mode.CHARGE ? new Step.Reject(no, isGivenBack(no)) : Step.Pass.AT_ONCE;
+        return mode == Mode.CHARGE ? new Instruction.Reject(no, isGivenBack(no)) : Instruction.Pass.AT_ONCE;
     }
 
     /** Adds a decision to the record of the request. Limits on trial alone decide nothing. */

@@ -20,7 +20,7 @@ public record LimitView(
         List<Property> properties,
         @Nullable Trial trial,
         Source source,
-        @Nullable Usage lastHour) {
+        @Nullable Traffic lastHour) {
 
     /**
      * A property of a limit.
@@ -34,12 +34,12 @@ public record LimitView(
      *
      * @param lastHour the requests that they would have denied; {@code null} if that is not known
      */
-    public record Trial(String sentence, @Nullable Usage lastHour) {}
+    public record Trial(String sentence, @Nullable Traffic lastHour) {}
 
     /**
      * The requests on a limit.
      *
      * @param denied because it was used up, or by a penalty on it
      */
-    public record Usage(long requests, long denied, double deniedPercent) {}
+    public record Traffic(long requests, long denied, double deniedPercent) {}
 }

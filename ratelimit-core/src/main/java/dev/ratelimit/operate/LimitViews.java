@@ -37,9 +37,9 @@ final class LimitViews {
     List<LimitView> limits(Predicate<String> named, List<Reports.ViolationRate> rates) {
         Map<String, InForce<Map<String, String>>> all = new LinkedHashMap<>();
         admin.limits().list().forEach(limit -> all.put(limit.name(), limit));
-        Map<String, LimitView.Usage> usage = new HashMap<>();
+        Map<String, LimitView.Traffic> usage = new HashMap<>();
         rates.forEach(rate ->
-                usage.put(rate.limit(), new LimitView.Usage(rate.total(), rate.denied(), rate.deniedPercent())));
+                usage.put(rate.limit(), new LimitView.Traffic(rate.total(), rate.denied(), rate.deniedPercent())));
         return all.values().stream()
                 .filter(limit -> named.test(limit.name()))
                 .map(limit -> limit(limit, all, usage))
@@ -49,7 +49,7 @@ final class LimitViews {
     private LimitView limit(
             InForce<Map<String, String>> limit,
             Map<String, InForce<Map<String, String>>> all,
-            Map<String, LimitView.Usage> usage) {
+            Map<String, LimitView.Traffic> usage) {
         Map<String, LimitView.Property> properties = new LinkedHashMap<>();
         collect(limit, all, null, properties, new HashSet<>());
         Limit live = Objects.requireNonNull(admin.policy().limits().find(limit.name()), "a limit in force");

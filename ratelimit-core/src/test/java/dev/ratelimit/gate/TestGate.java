@@ -77,7 +77,7 @@ final class TestGate {
     final Set<String> nearlyUsedUp = new TreeSet<>();
 
     /** Every question that was put to the limiter. */
-    final List<Step.Ask> asks = new ArrayList<>();
+    final List<Instruction.Ask> asks = new ArrayList<>();
 
     /** How often an API key was looked up. */
     int lookups;
@@ -162,19 +162,19 @@ final class TestGate {
     }
 
     /** Answers until there is nothing left to ask. */
-    Step follow(Visit visit, Step first) {
-        Step step = first;
-        while (step instanceof Step.Ask ask) {
+    Instruction follow(Visit visit, Instruction first) {
+        Instruction next = first;
+        while (next instanceof Instruction.Ask ask) {
             asks.add(ask);
-            step = visit.answered(answer(ask.limits()), TOOK);
+            next = visit.answered(answer(ask.limits()), TOOK);
         }
-        return step;
+        return next;
     }
 
     /** Leads a visit to its end, as an adapter does it. */
-    Step walk(Visit visit, Identity who) {
-        Step arrived = follow(visit, visit.arrive());
-        return arrived instanceof Step.Reject ? arrived : follow(visit, visit.identified(who));
+    Instruction walk(Visit visit, Identity who) {
+        Instruction arrived = follow(visit, visit.arrive());
+        return arrived instanceof Instruction.Reject ? arrived : follow(visit, visit.identified(who));
     }
 
     /** The names of the limits of the question at that place, with their subjects. */

@@ -30,12 +30,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.web.util.pattern.PathPatternParser;
 
-/** The steps of a visit, without a limiter: what is asked when, and what follows from the answers. */
+/** The instructions of a visit, without a limiter: what is asked when, and what follows from the answers. */
 class VisitTest {
 
     private static final Identity ALICE = new Identity("alice", Set.of());
     private static final Identity BOSS = new Identity("boss", Set.of("ROLE_BOSS"));
-    private static final Step.Pass AT_ONCE = new Step.Pass(Duration.ZERO);
+    private static final Instruction.Pass AT_ONCE = new Instruction.Pass(Duration.ZERO);
 
     private static Exemptions exempting(Set<String> authorities, List<String> addresses, List<String> paths) {
         return new Exemptions(
@@ -50,14 +50,14 @@ class VisitTest {
         return Rule.named(name).action(Action.BLOCK);
     }
 
-    private static Rejection rejected(Step step) {
-        assertThat(step).isInstanceOf(Step.Reject.class);
-        return ((Step.Reject) step).rejection();
+    private static Rejection rejected(Instruction next) {
+        assertThat(next).isInstanceOf(Instruction.Reject.class);
+        return ((Instruction.Reject) next).rejection();
     }
 
-    private static boolean givesBack(Step step) {
-        assertThat(step).isInstanceOf(Step.Reject.class);
-        return ((Step.Reject) step).giveBack();
+    private static boolean givesBack(Instruction next) {
+        assertThat(next).isInstanceOf(Instruction.Reject.class);
+        return ((Instruction.Reject) next).giveBack();
     }
 
     @Test
@@ -90,7 +90,7 @@ class VisitTest {
     void requestWaitsForItsTurnAsLongAsTheDecisionSays() {
         TestGate gate = new TestGate().rule(byAddress("flood"));
         Visit visit = gate.visit(Mode.CHARGE, "/api");
-        Step.Ask ask = (Step.Ask) visit.arrive();
+        Instruction.Ask ask = (Instruction.Ask) visit.arrive();
         Decision plain = gate.answer(ask.limits());
         var only = plain.limits().get(0);
         Decision delayed = Decision.of(
@@ -109,14 +109,14 @@ class VisitTest {
                 Duration.ZERO,
                 null);
 
-        assertThat(visit.answered(delayed, TestGate.TOOK)).isEqualTo(new Step.Pass(Duration.ofMillis(250)));
+        assertThat(visit.answered(delayed, TestGate.TOOK)).isEqualTo(new Instruction.Pass(Duration.ofMillis(250)));
     }
 
     @Test
     void answerWithoutAQuestionIsAMistake() {
         TestGate gate = new TestGate().rule(byAddress("flood"));
         Visit visit = gate.visit(Mode.CHARGE, "/api");
-        Step.Ask ask = (Step.Ask) visit.arrive();
+        Instruction.Ask ask = (Instruction.Ask) visit.arrive();
         Decision decision = gate.answer(ask.limits());
         visit.answered(decision, TestGate.TOOK);
 
@@ -236,11 +236,11 @@ class VisitTest {
         TestGate gate = new TestGate().rule(byAddress("flood"));
         Visit visit = gate.visit(Mode.CHARGE, gate.arrival("/api", gate.presenting(null)));
 
-        Step step = gate.follow(visit, visit.arrive());
+        Instruction next = gate.follow(visit, visit.arrive());
 
-        assertThat(rejected(step).reason()).isEqualTo(Reason.UNKNOWN_API_KEY);
-        assertThat(rejected(step).status()).isEqualTo(401);
-        assertThat(givesBack(step)).isFalse();
+        assertThat(rejected(next).reason()).isEqualTo(Reason.UNKNOWN_API_KEY);
+        assertThat(rejected(next).status()).isEqualTo(401);
+        assertThat(givesBack(next)).isFalse();
         assertThat(gate.asks).hasSize(1);
         assertThat(gate.askedAt(0)).containsExactly("guesses of ip:192.0.2.1");
         assertThat(gate.asks.get(0).revocable()).isFalse();
@@ -253,10 +253,10 @@ class VisitTest {
         gate.usedUp.add("guesses");
         Visit visit = gate.visit(Mode.CHARGE, gate.arrival("/api", gate.presenting(null)));
 
-        Step step = gate.follow(visit, visit.arrive());
+        Instruction next = gate.follow(visit, visit.arrive());
 
-        assertThat(rejected(step).status()).isEqualTo(429);
-        assertThat(rejected(step).retryAfterSeconds()).isEqualTo(60);
+        assertThat(rejected(next).status()).isEqualTo(429);
+        assertThat(rejected(next).retryAfterSeconds()).isEqualTo(60);
         assertThat(gate.lookups).isEqualTo(1);
     }
 
@@ -265,14 +265,14 @@ class VisitTest {
     void unknownKeyIsRejectedAlsoIfTheStoreFails() {
         TestGate gate = new TestGate();
         Visit visit = gate.visit(Mode.CHARGE, gate.arrival("/api", gate.presenting(null)));
-        Step.Ask ask = (Step.Ask) visit.arrive();
+        Instruction.Ask ask = (Instruction.Ask) visit.arrive();
 
-        Step step = visit.answered(
+        Instruction next = visit.answered(
                 new Decision(Outcome.FAILED, true, 0, List.of(), Duration.ZERO, new IllegalStateException("down")),
                 TestGate.TOOK);
 
         assertThat(ask.limits().items()).hasSize(1);
-        assertThat(rejected(step).status()).isEqualTo(401);
+        assertThat(rejected(next).status()).isEqualTo(401);
     }
 
     @Test
@@ -282,9 +282,9 @@ class VisitTest {
         gate.remembered = gate.answer(LimitRequest.of(Subject.ip("192.0.2.1"), ApiKeys.guessing("guesses", 3)));
         Visit visit = gate.visit(Mode.CHARGE, gate.arrival("/api", gate.presenting(keyOf("olga"))));
 
-        Step step = gate.follow(visit, visit.arrive());
+        Instruction next = gate.follow(visit, visit.arrive());
 
-        assertThat(rejected(step).status()).isEqualTo(429);
+        assertThat(rejected(next).status()).isEqualTo(429);
         assertThat(gate.lookups).isZero();
         assertThat(gate.asks).isEmpty();
     }
@@ -382,12 +382,12 @@ class VisitTest {
         Visit visit = gate.visit(Mode.CHARGE, "/api");
         gate.clock.move(Duration.ofMinutes(30));
 
-        Step step = gate.walk(visit, ALICE);
+        Instruction next = gate.walk(visit, ALICE);
 
-        assertThat(rejected(step).reason()).isEqualTo(Reason.BLOCKED);
-        assertThat(rejected(step).status()).isEqualTo(403);
-        assertThat(rejected(step).retryAfterSeconds()).isEqualTo(90 * 60);
-        assertThat(rejected(step).rule()).isNull();
+        assertThat(rejected(next).reason()).isEqualTo(Reason.BLOCKED);
+        assertThat(rejected(next).status()).isEqualTo(403);
+        assertThat(rejected(next).retryAfterSeconds()).isEqualTo(90 * 60);
+        assertThat(rejected(next).rule()).isNull();
         assertThat(gate.asks).isEmpty();
     }
 
@@ -396,9 +396,9 @@ class VisitTest {
     void blanksAroundTheNameOfAUserHideNoBlock() {
         TestGate gate = new TestGate().rule(byUser("fair")).blocking("alice", Duration.ofHours(2));
 
-        Step step = gate.walk(gate.visit(Mode.CHARGE, "/api"), new Identity(" alice\u2003", Set.of()));
+        Instruction next = gate.walk(gate.visit(Mode.CHARGE, "/api"), new Identity(" alice\u2003", Set.of()));
 
-        assertThat(rejected(step).reason()).isEqualTo(Reason.BLOCKED);
+        assertThat(rejected(next).reason()).isEqualTo(Reason.BLOCKED);
     }
 
     @Test
@@ -415,13 +415,13 @@ class VisitTest {
         TestGate gate = new TestGate().rule(byUser("fair")).blocking("olga", Duration.ofHours(1));
         Visit visit = gate.visit(mode, gate.arrival("/api", gate.presenting(keyOf("olga"))));
 
-        Step step = gate.walk(visit, ALICE);
+        Instruction next = gate.walk(visit, ALICE);
 
         assertThat(visit.blockedUntil()).isEqualTo(gate.clock.instant().plus(Duration.ofHours(1)));
         assertThat(visit.rejection()).isNotNull();
         assertThat(visit.rejection().outcome()).isEqualTo(Outcome.BLOCKED);
         assertThat(visit.completed(403, null).outcome()).isEqualTo(Outcome.BLOCKED);
-        assertThat(step instanceof Step.Reject).isEqualTo(mode == Mode.CHARGE);
+        assertThat(next instanceof Instruction.Reject).isEqualTo(mode == Mode.CHARGE);
         assertThat(gate.asks).hasSize(mode == Mode.CHARGE ? 0 : 1);
     }
 
@@ -441,12 +441,12 @@ class VisitTest {
                 .rule(byAddress("flood").priority(-1));
         Visit visit = gate.visit(Mode.CHARGE, "/api");
 
-        Step step = visit.arrive();
+        Instruction next = visit.arrive();
 
-        assertThat(rejected(step).status()).isEqualTo(418);
-        assertThat(rejected(step).rule()).isEqualTo("closed");
-        assertThat(rejected(step).retryAfterSeconds()).isEqualTo(60);
-        assertThat(givesBack(step)).isFalse();
+        assertThat(rejected(next).status()).isEqualTo(418);
+        assertThat(rejected(next).rule()).isEqualTo("closed");
+        assertThat(rejected(next).retryAfterSeconds()).isEqualTo(60);
+        assertThat(givesBack(next)).isFalse();
     }
 
     @Test
@@ -457,10 +457,10 @@ class VisitTest {
         Visit visit = gate.visit(Mode.CHARGE, "/api");
 
         assertThat(gate.follow(visit, visit.arrive())).isEqualTo(AT_ONCE);
-        Step step = visit.identified(new Identity("gus", Set.of("ROLE_GUEST")));
+        Instruction next = visit.identified(new Identity("gus", Set.of("ROLE_GUEST")));
 
-        assertThat(rejected(step).rule()).isEqualTo("closed");
-        assertThat(givesBack(step)).isFalse();
+        assertThat(rejected(next).rule()).isEqualTo("closed");
+        assertThat(givesBack(next)).isFalse();
     }
 
     @ParameterizedTest
@@ -477,7 +477,7 @@ class VisitTest {
         assertThat(gate.walk(visit, ALICE)).isEqualTo(AT_ONCE);
 
         assertThat(gate.asks).hasSize(2);
-        assertThat(gate.asks).noneMatch(Step.Ask::revocable);
+        assertThat(gate.asks).noneMatch(Instruction.Ask::revocable);
         assertThat(visit.rejection()).isNotNull();
         assertThat(visit.rejection().rule()).isEqualTo("flood");
         assertThat(visit.rejection().outcome()).isEqualTo(Outcome.THROTTLED);
@@ -490,9 +490,9 @@ class VisitTest {
         TestGate open = new TestGate().rule(byAddress("flood")).rule(byUser("fair"));
         TestGate closed = new TestGate().rule(byAddress("flood"));
 
-        assertThat(((Step.Ask) open.visit(Mode.CHARGE, "/api").arrive()).revocable())
+        assertThat(((Instruction.Ask) open.visit(Mode.CHARGE, "/api").arrive()).revocable())
                 .isTrue();
-        assertThat(((Step.Ask) closed.visit(Mode.CHARGE, "/api").arrive()).revocable())
+        assertThat(((Instruction.Ask) closed.visit(Mode.CHARGE, "/api").arrive()).revocable())
                 .isFalse();
     }
 
@@ -502,7 +502,7 @@ class VisitTest {
         Visit visit = gate.visit(Mode.CHARGE, "/api");
         visit.arrive();
 
-        assertThat(((Step.Ask) visit.identified(ALICE)).revocable()).isFalse();
+        assertThat(((Instruction.Ask) visit.identified(ALICE)).revocable()).isFalse();
     }
 
     @Test
@@ -510,10 +510,10 @@ class VisitTest {
         TestGate gate = new TestGate().rule(byAddress("flood")).rule(byUser("fair"));
         gate.usedUp.add("user");
 
-        Step step = gate.walk(gate.visit(Mode.CHARGE, "/api"), ALICE);
+        Instruction next = gate.walk(gate.visit(Mode.CHARGE, "/api"), ALICE);
 
-        assertThat(rejected(step).rule()).isEqualTo("fair");
-        assertThat(givesBack(step)).isTrue();
+        assertThat(rejected(next).rule()).isEqualTo("fair");
+        assertThat(givesBack(next)).isTrue();
     }
 
     /** Or tokens could be guessed for free where an invalid one only makes the request anonymous. */
@@ -522,10 +522,10 @@ class VisitTest {
         TestGate gate = new TestGate().rule(byAddress("flood")).rule(byUser("fair"));
         gate.usedUp.add("user");
 
-        Step step = gate.walk(gate.visit(Mode.CHARGE, "/api"), Identity.NOBODY);
+        Instruction next = gate.walk(gate.visit(Mode.CHARGE, "/api"), Identity.NOBODY);
 
-        assertThat(rejected(step).rule()).isEqualTo("fair");
-        assertThat(givesBack(step)).isFalse();
+        assertThat(rejected(next).rule()).isEqualTo("fair");
+        assertThat(givesBack(next)).isFalse();
     }
 
     @Test
@@ -541,10 +541,10 @@ class VisitTest {
         TestGate gate = new TestGate().rule(byAddress("flood")).rule(byUser("fair"));
         gate.usedUp.add("address");
 
-        Step step = gate.walk(gate.visit(Mode.CHARGE, "/api"), ALICE);
+        Instruction next = gate.walk(gate.visit(Mode.CHARGE, "/api"), ALICE);
 
-        assertThat(rejected(step).rule()).isEqualTo("flood");
-        assertThat(givesBack(step)).isFalse();
+        assertThat(rejected(next).rule()).isEqualTo("flood");
+        assertThat(givesBack(next)).isFalse();
     }
 
     @Test
@@ -612,7 +612,7 @@ class VisitTest {
 
         assertThat(gate.asks.get(0).limits().onFailure()).isEqualTo(FailurePolicy.CLOSED);
         assertThat(gate.asks.get(1).limits().onFailure())
-                .as("each step has its own")
+                .as("each call has its own")
                 .isEqualTo(FailurePolicy.OPEN);
     }
 
@@ -697,9 +697,10 @@ class VisitTest {
         Visit visit = gate.visit(Mode.CHARGE, gate.arrival("/health/live", gate.presenting(null)));
         gate.follow(visit, visit.arrive());
 
-        Step step = gate.follow(visit, visit.rerouted(gate.arrival("/api", gate.presenting(null)), Identity.NOBODY));
+        Instruction next =
+                gate.follow(visit, visit.rerouted(gate.arrival("/api", gate.presenting(null)), Identity.NOBODY));
 
-        assertThat(rejected(step).status()).isEqualTo(401);
+        assertThat(rejected(next).status()).isEqualTo(401);
     }
 
     @Test

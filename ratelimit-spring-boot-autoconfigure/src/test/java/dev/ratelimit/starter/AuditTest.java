@@ -157,8 +157,8 @@ class AuditTest {
             Awaitility.await().atMost(Duration.ofMinutes(1)).untilAsserted(() -> {
                 application.bean(RequestAudit.class).flush();
                 LimitView limit = application.bean(Operations.class).limit("one");
-                assertThat(limit.lastHour()).isEqualTo(new LimitView.Usage(2, 1, 50));
-                assertThat(limit.trial().lastHour()).isEqualTo(new LimitView.Usage(2, 0, 0));
+                assertThat(limit.lastHour()).isEqualTo(new LimitView.Traffic(2, 1, 50));
+                assertThat(limit.trial().lastHour()).isEqualTo(new LimitView.Traffic(2, 0, 0));
             });
         }
     }

@@ -31,10 +31,10 @@ public final class Ours implements Peer {
     private final boolean oneEach;
     private final AutoCloseable underneath;
     private final long[] chargedBefore;
-    private Violations violations = key -> -1;
+    private ViolationCounter violations = key -> -1;
 
     /** How many violations the store has counted; negative if it cannot be asked. */
-    private interface Violations {
+    private interface ViolationCounter {
         long of(int key) throws SQLException;
     }
 

@@ -6,7 +6,7 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Walks over the tables with expiring rows, one after the other and a few rows per step. Not thread-safe.
+ * Walks over the tables with expiring rows, one after the other, in batches of a few rows. Not thread-safe.
  *
  * @param <P> a position in a table
  */
@@ -36,13 +36,13 @@ public final class PruningWalk<P> {
     }
 
     /**
-     * One step over a table.
+     * A few rows of a table.
      *
      * @param deleted the number of deleted rows
-     * @param lookedAt the number of rows that the step has come past
-     * @param next the position of the next step
+     * @param lookedAt the number of rows that the batch has come past
+     * @param next the position of the next batch
      */
-    public record Step<P>(long deleted, long lookedAt, P next) {}
+    public record Batch<P>(long deleted, long lookedAt, P next) {}
 
     /** Deletes expired rows in one kind of database. */
     @FunctionalInterface
@@ -54,7 +54,7 @@ public final class PruningWalk<P> {
          * @return {@code null} at the end of the table
          */
         @Nullable
-        Step<P> deleteExpired(Table table, P from) throws SQLException;
+        Batch<P> deleteExpired(Table table, P from) throws SQLException;
     }
 
     private final P beginning;
@@ -69,15 +69,15 @@ public final class PruningWalk<P> {
         this.position = beginning;
     }
 
-    /** Takes one step. A step that fails is taken again with the next call. */
+    /** Prunes one batch. If that fails, the next call does it again. */
     public Pruned step(Pruning<P> pruning) throws SQLException {
-        Step<P> step = pruning.deleteExpired(table, position);
-        if (step == null) {
+        Batch<P> batch = pruning.deleteExpired(table, position);
+        if (batch == null) {
             return turn();
         }
-        position = step.next();
-        Progress more = Pruned.more(step.deleted(), step.lookedAt());
-        return table == Table.STATES ? new Pruned(step.deleted(), 0, more) : new Pruned(0, step.deleted(), more);
+        position = batch.next();
+        Progress more = Pruned.more(batch.deleted(), batch.lookedAt());
+        return table == Table.STATES ? new Pruned(batch.deleted(), 0, more) : new Pruned(0, batch.deleted(), more);
     }
 
     private Pruned turn() {

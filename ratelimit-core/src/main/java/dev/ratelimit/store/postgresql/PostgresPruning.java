@@ -3,7 +3,7 @@ package dev.ratelimit.store.postgresql;
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.Pruned;
 import dev.ratelimit.store.jdbc.PruningWalk;
-import dev.ratelimit.store.jdbc.PruningWalk.Step;
+import dev.ratelimit.store.jdbc.PruningWalk.Batch;
 import dev.ratelimit.store.jdbc.PruningWalk.Table;
 import dev.ratelimit.store.postgresql.transaction.PostgresConnections;
 import java.sql.Connection;
@@ -59,9 +59,9 @@ final class PostgresPruning {
     synchronized Pruned step(@Nullable Long now, long keepMicros) {
         try {
             return walk.step((table, page) -> {
-                AtomicReference<@Nullable Step<Long>> step = new AtomicReference<>();
-                connections.run(connection -> step.set(step(connection, table, page, now, keepMicros)));
-                return step.get();
+                AtomicReference<@Nullable Batch<Long>> batch = new AtomicReference<>();
+                connections.run(connection -> batch.set(step(connection, table, page, now, keepMicros)));
+                return batch.get();
             });
         } catch (SQLException e) {
             throw new LimitStoreException("PostgreSQL could not be pruned: " + e.getMessage(), e);
@@ -73,7 +73,7 @@ final class PostgresPruning {
      * wait for a decision while it holds rows that another decision waits for. Locked rows are skipped; but PostgreSQL
      * still waits for a row that was just written. Then the step is given up, long before a deadlock would be detected.
      */
-    private @Nullable Step<Long> step(
+    private @Nullable Batch<Long> step(
             Connection connection, Table table, long page, @Nullable Long now, long keepMicros) throws SQLException {
         if (page >= pages(connection, table)) {
             return null;
@@ -83,7 +83,7 @@ final class PostgresPruning {
         } catch (SQLException e) {
             if (LOCK_NOT_AVAILABLE.equals(e.getSQLState())) {
                 PostgresConnections.rollBack(connection);
-                return new Step<>(0, 0, page + PAGES_PER_STEP);
+                return new Batch<>(0, 0, page + PAGES_PER_STEP);
             }
             throw e;
         }
@@ -96,7 +96,7 @@ final class PostgresPruning {
         }
     }
 
-    private Step<Long> delete(Connection connection, Table table, long page, @Nullable Long now, long keepMicros)
+    private Batch<Long> delete(Connection connection, Table table, long page, @Nullable Long now, long keepMicros)
             throws SQLException {
         long end = page + PAGES_PER_STEP;
         try (PreparedStatement delete =
@@ -116,7 +116,7 @@ final class PostgresPruning {
             delete.getMoreResults(); // after that of the setting
             try (ResultSet row = delete.getResultSet()) {
                 row.next();
-                return new Step<>(row.getLong(1), row.getLong(2), end);
+                return new Batch<>(row.getLong(1), row.getLong(2), end);
             }
         }
     }

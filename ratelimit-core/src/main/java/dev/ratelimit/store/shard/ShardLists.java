@@ -50,7 +50,7 @@ final class ShardLists {
     }
 
     /** A list, with those of its shards that no longer have state of others. */
-    private record InForce(
+    private record NewestList(
             int version, List<String> names, @Nullable List<String> before, Set<String> left) {
 
         boolean isComplete() {
@@ -158,7 +158,7 @@ final class ShardLists {
 
     /** Announces the configured list if it is longer than that in force, and nothing moves. */
     private void announceLonger(NavigableMap<Integer, List<String>> lists, Set<String> moved) {
-        InForce newest = inForce(lists, moved);
+        NewestList newest = inForce(lists, moved);
         if (newest.names().size() == sorted.size()
                 || shards.stream().anyMatch(shard -> tables(shard).isAwaited())) {
             return;
@@ -179,7 +179,7 @@ final class ShardLists {
         log.info("Announced the shards {} as version {}; moving state to the new ones", LogText.of(names), version);
     }
 
-    private static InForce inForce(NavigableMap<Integer, List<String>> lists, Set<String> moved) {
+    private static NewestList inForce(NavigableMap<Integer, List<String>> lists, Set<String> moved) {
         int version = lists.lastKey();
         List<String> names = lists.lastEntry().getValue();
         List<String> before = lists.get(version - 1);
@@ -189,10 +189,10 @@ final class ShardLists {
                 left.add(name);
             }
         }
-        return new InForce(version, names, before, left);
+        return new NewestList(version, names, before, left);
     }
 
-    private Placement placement(InForce list) {
+    private Placement placement(NewestList list) {
         boolean[] left = new boolean[sorted.size()];
         list.left().stream().mapToInt(sorted::indexOf).filter(i -> i >= 0).forEach(i -> left[i] = true);
         return new Placement(
@@ -216,7 +216,7 @@ final class ShardLists {
         if (lists.isEmpty()) {
             return null;
         }
-        InForce list = inForce(lists, moved);
+        NewestList list = inForce(lists, moved);
         warnOfUnknown(list);
         if (sorted.containsAll(list.names()) && list.names().size() < sorted.size() && list.isComplete()) {
             announceLonger(lists, moved);
@@ -235,7 +235,7 @@ final class ShardLists {
         }
     }
 
-    private void warnOfUnknown(InForce list) {
+    private void warnOfUnknown(NewestList list) {
         List<String> unknown =
                 list.names().stream().filter(name -> !sorted.contains(name)).toList();
         if (!unknown.isEmpty() && warnedOf < list.version()) {

@@ -41,7 +41,7 @@ final class ShardWatch implements AutoCloseable {
     private final Takeover takeover;
     private final Mover mover;
     private final @Nullable ScheduledThreadPoolExecutor threads;
-    private final long patienceNanos;
+    private final long longestNanos;
     private final Object oneReader = new Object();
     private volatile Placement placement;
     private @Nullable CompletableFuture<Void> reading;
@@ -53,7 +53,7 @@ final class ShardWatch implements AutoCloseable {
      */
     ShardWatch(List<Shard> configured, List<Shard> sorted, Takeover takeover, Duration deadline, Timing timing) {
         this.takeover = takeover;
-        this.patienceNanos = deadline.toNanos();
+        this.longestNanos = deadline.toNanos();
         this.mover = new Mover(sorted, takeover, timing.grace());
         if (configured.stream().anyMatch(shard -> shard.tables() == null)) {
             this.lists = null;
@@ -130,7 +130,7 @@ final class ShardWatch implements AutoCloseable {
 
     /** Reads the list, unless it was read since that placement was in force. Waits for the deadline at most. */
     Placement readAgain(Placement old) {
-        long end = System.nanoTime() + patienceNanos;
+        long end = System.nanoTime() + longestNanos;
         // Twice: the first may have been under way before the list was announced.
         for (int i = 0; i < 2 && threads != null && placement.version == old.version; i++) {
             try {

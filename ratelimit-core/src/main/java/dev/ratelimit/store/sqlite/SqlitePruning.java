@@ -3,7 +3,7 @@ package dev.ratelimit.store.sqlite;
 import dev.ratelimit.store.Pruned;
 import dev.ratelimit.store.StateKey;
 import dev.ratelimit.store.jdbc.PruningWalk;
-import dev.ratelimit.store.jdbc.PruningWalk.Step;
+import dev.ratelimit.store.jdbc.PruningWalk.Batch;
 import dev.ratelimit.store.jdbc.PruningWalk.Table;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -48,7 +48,7 @@ final class SqlitePruning {
             StateKey last = lastKeyOfStep(connection, table, after);
             return last == null
                     ? null
-                    : new Step<>(delete(connection, table, after, last, before), ROWS_PER_STEP, last);
+                    : new Batch<>(delete(connection, table, after, last, before), ROWS_PER_STEP, last);
         });
     }
 

@@ -1,7 +1,7 @@
 package dev.ratelimit.store.redis;
 
 import dev.ratelimit.store.redis.RedisServers.Redirection;
-import dev.ratelimit.store.redis.Unit.Outcome;
+import dev.ratelimit.store.redis.Unit.Result;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisNoScriptException;
@@ -66,7 +66,7 @@ final class SwapCalls {
                 finish(follow(one, moment, isScriptKnown, deadlineNanos), deadlineNanos);
             } catch (RedisNoScriptException e) {
                 known = false;
-                one.swap.units().forEach(unit -> unit.end(Outcome.REFUSED));
+                one.swap.units().forEach(unit -> unit.end(Result.REFUSED));
             } catch (Exception e) {
                 failed(one.swap, e);
             }
@@ -147,7 +147,7 @@ final class SwapCalls {
 
     private void told(Swap swap, SwapReply reply) {
         if (reply.isRefused()) {
-            swap.units().forEach(unit -> unit.end(Outcome.REFUSED));
+            swap.units().forEach(unit -> unit.end(Result.REFUSED));
             return;
         }
         int key = 0;
@@ -180,7 +180,7 @@ final class SwapCalls {
                 row.confirm();
             }
         }
-        unit.end(unchanged ? Outcome.DONE : Outcome.LOST);
+        unit.end(unchanged ? Result.DONE : Result.LOST);
     }
 
     private static Stored decode(Row row, byte[] found) {

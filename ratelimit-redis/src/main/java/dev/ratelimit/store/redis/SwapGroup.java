@@ -9,7 +9,7 @@ import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.StateKey;
-import dev.ratelimit.store.redis.Unit.Outcome;
+import dev.ratelimit.store.redis.Unit.Result;
 import dev.ratelimit.store.swap.Backoff;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -145,7 +145,7 @@ final class SwapGroup implements GroupArithmetic.Rows {
         for (Task task : open) {
             for (Row row : task.rows()) {
                 Unit unit = row.unit;
-                if (unit.outcome() == Outcome.KNOWN && unit.needsServer()) {
+                if (unit.result() == Result.KNOWN && unit.needsServer()) {
                     Swap swap = bySlot.get(unit.slot());
                     if (swap == null || swap.isFull()) {
                         swap = new Swap(unit.slot());
@@ -153,7 +153,7 @@ final class SwapGroup implements GroupArithmetic.Rows {
                         swaps.add(swap);
                     }
                     swap.add(unit);
-                    unit.end(Outcome.REFUSED); // until the server has answered
+                    unit.end(Result.REFUSED); // until the server has answered
                 }
             }
         }
@@ -163,7 +163,7 @@ final class SwapGroup implements GroupArithmetic.Rows {
     private static boolean isAnyUndone(List<Swap> swaps) {
         for (Swap swap : swaps) {
             for (Unit unit : swap.units()) {
-                if (unit.outcome() == Outcome.LOST || unit.outcome() == Outcome.REFUSED) {
+                if (unit.result() == Result.LOST || unit.result() == Result.REFUSED) {
                     return true;
                 }
             }

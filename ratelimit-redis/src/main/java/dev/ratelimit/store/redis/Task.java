@@ -8,7 +8,7 @@ import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.StateKey;
-import dev.ratelimit.store.redis.Unit.Outcome;
+import dev.ratelimit.store.redis.Unit.Result;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -92,7 +92,7 @@ final class Task {
 
     /** Whether a server has refused the moment that it was decided for. */
     boolean isRefused() {
-        return rows.stream().anyMatch(row -> row.unit.outcome() == Outcome.REFUSED);
+        return rows.stream().anyMatch(row -> row.unit.result() == Result.REFUSED);
     }
 
     /** Why it was lost in the last round. */

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 final class Unit {
 
     /** How far the unit came in this round. */
-    enum Outcome {
+    enum Result {
         /** It was neither sent nor needs to be: nothing changes, and the server has said so. */
         KNOWN,
         /** All rows were as they were known, and what was decided is written. */
@@ -22,7 +22,7 @@ final class Unit {
     }
 
     private final List<Row> rows = new ArrayList<>(1);
-    private Outcome outcome = Outcome.KNOWN;
+    private Result result = Result.KNOWN;
     private @Nullable SwapFailure failure;
     private @Nullable String move;
 
@@ -69,18 +69,18 @@ final class Unit {
         return false;
     }
 
-    void end(Outcome how) {
-        this.outcome = how;
+    void end(Result how) {
+        this.result = how;
     }
 
     void fail(SwapFailure cause) {
-        this.outcome = Outcome.FAILED;
+        this.result = Result.FAILED;
         this.failure = cause;
     }
 
     /** A server has refused it, since its slot is on the way to another one. */
     void moving(String error) {
-        this.outcome = Outcome.LOST;
+        this.result = Result.LOST;
         this.move = error;
     }
 
@@ -90,13 +90,13 @@ final class Unit {
         return move;
     }
 
-    Outcome outcome() {
-        return outcome;
+    Result result() {
+        return result;
     }
 
     /** Whether the decisions on its rows hold. */
     boolean isDecided() {
-        return outcome == Outcome.DONE || outcome == Outcome.KNOWN;
+        return result == Result.DONE || result == Result.KNOWN;
     }
 
     @Nullable

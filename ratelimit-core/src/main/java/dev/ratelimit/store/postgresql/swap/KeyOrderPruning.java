@@ -4,7 +4,7 @@ import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.Pruned;
 import dev.ratelimit.store.StateKey;
 import dev.ratelimit.store.jdbc.PruningWalk;
-import dev.ratelimit.store.jdbc.PruningWalk.Step;
+import dev.ratelimit.store.jdbc.PruningWalk.Batch;
 import dev.ratelimit.store.jdbc.PruningWalk.Table;
 import dev.ratelimit.store.postgresql.transaction.PostgresConnections;
 import dev.ratelimit.support.Micros;
@@ -62,16 +62,16 @@ final class KeyOrderPruning {
     synchronized Pruned step(long keepMicros) {
         try {
             return walk.step((table, from) -> {
-                AtomicReference<@Nullable Step<StateKey>> step = new AtomicReference<>();
-                connections.run(connection -> step.set(step(connection, table, from, keepMicros)));
-                return step.get();
+                AtomicReference<@Nullable Batch<StateKey>> batch = new AtomicReference<>();
+                connections.run(connection -> batch.set(step(connection, table, from, keepMicros)));
+                return batch.get();
             });
         } catch (SQLException e) {
             throw new LimitStoreException("PostgreSQL could not be pruned: " + e.getMessage(), e);
         }
     }
 
-    private @Nullable Step<StateKey> step(Connection connection, Table table, StateKey from, long keepMicros)
+    private @Nullable Batch<StateKey> step(Connection connection, Table table, StateKey from, long keepMicros)
             throws SQLException {
         List<Expiring> rows = new ArrayList<>();
         long now = read(connection, table, from, rows);
@@ -83,7 +83,7 @@ final class KeyOrderPruning {
                 .filter(row -> row.expiry() < now - keepMicros)
                 .sorted(Comparator.comparing(Expiring::key, KeyOrder.BY_CODE_POINTS))
                 .toList();
-        return new Step<>(expired.isEmpty() ? 0 : delete(connection, table, expired), rows.size(), last);
+        return new Batch<>(expired.isEmpty() ? 0 : delete(connection, table, expired), rows.size(), last);
     }
 
     /** Returns the clock. */

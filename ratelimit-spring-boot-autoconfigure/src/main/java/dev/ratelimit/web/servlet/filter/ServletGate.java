@@ -9,8 +9,8 @@ import dev.ratelimit.RequestRecord;
 import dev.ratelimit.gate.Arrival;
 import dev.ratelimit.gate.Gate;
 import dev.ratelimit.gate.Identity;
+import dev.ratelimit.gate.Instruction;
 import dev.ratelimit.gate.Rejection;
-import dev.ratelimit.gate.Step;
 import dev.ratelimit.gate.Visit;
 import dev.ratelimit.policy.PathReadings;
 import dev.ratelimit.support.Listeners;
@@ -127,24 +127,24 @@ public final class ServletGate {
         return follow(visit.visit.identified(user), visit, response);
     }
 
-    private @Nullable Rejection follow(Step first, ServletVisit visit, HttpServletResponse response) {
-        Step step = first;
-        while (step instanceof Step.Ask ask) {
+    private @Nullable Rejection follow(Instruction first, ServletVisit visit, HttpServletResponse response) {
+        Instruction next = first;
+        while (next instanceof Instruction.Ask ask) {
             long start = System.nanoTime();
             Decision decision =
                     ask.revocable() ? visit.charged(limiter.charge(ask.limits())) : limiter.decide(ask.limits());
-            step = visit.visit.answered(decision, Duration.ofNanos(System.nanoTime() - start));
+            next = visit.visit.answered(decision, Duration.ofNanos(System.nanoTime() - start));
             if (!visit.visit.hasUnknownApiKey()) {
                 rejections.headers().write(visit.visit.decisions(), response::setHeader);
             }
         }
-        if (step instanceof Step.Reject reject) {
+        if (next instanceof Instruction.Reject reject) {
             if (reject.giveBack()) {
                 visit.giveBack();
             }
             return reject.rejection();
         }
-        if (step instanceof Step.Pass pass) {
+        if (next instanceof Instruction.Pass pass) {
             Turn.await(pass.delay());
         }
         return null;
