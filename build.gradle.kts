@@ -67,6 +67,7 @@ subprojects {
         exclude("dev/ratelimit/web/servlet/filter/**")
         exclude("dev/ratelimit/connection/**")
         exclude("dev/ratelimit/database/**")
+        exclude("dev/ratelimit/event/publisher/**")
         exclude("dev/ratelimit/startup/**")
         exclude("dev/ratelimit/data/table/**")
         exclude("dev/ratelimit/autoconfigure/property/**")

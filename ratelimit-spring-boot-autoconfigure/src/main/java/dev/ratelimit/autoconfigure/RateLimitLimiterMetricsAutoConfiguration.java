@@ -5,7 +5,7 @@ import dev.ratelimit.audit.retention.Retention;
 import dev.ratelimit.connection.AwaitedLimitStore;
 import dev.ratelimit.connection.PoolStatus;
 import dev.ratelimit.engine.StoreRateLimiter;
-import dev.ratelimit.event.EventPublisher;
+import dev.ratelimit.event.publisher.EventPublisher;
 import dev.ratelimit.metrics.AuditMeters;
 import dev.ratelimit.metrics.LimiterMeters;
 import dev.ratelimit.store.LimitStore;

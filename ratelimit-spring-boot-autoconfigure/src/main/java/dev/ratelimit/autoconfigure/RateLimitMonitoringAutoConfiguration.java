@@ -6,7 +6,7 @@ import dev.ratelimit.audit.retention.Retention;
 import dev.ratelimit.autoconfigure.property.MonitoringProperties;
 import dev.ratelimit.autoconfigure.property.RateLimitProperties;
 import dev.ratelimit.engine.StoreRateLimiter;
-import dev.ratelimit.event.EventPublisher;
+import dev.ratelimit.event.publisher.EventPublisher;
 import dev.ratelimit.monitor.Monitor;
 import dev.ratelimit.monitor.Warnings;
 import dev.ratelimit.policy.Policies;

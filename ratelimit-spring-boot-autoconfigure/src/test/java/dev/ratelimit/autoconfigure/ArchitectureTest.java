@@ -85,10 +85,12 @@ class ArchitectureTest {
                             "dev.ratelimit.engine",
                             "dev.ratelimit.monitor",
                             "dev.ratelimit.connection")),
+            Map.entry("dev.ratelimit.event", List.of("dev.ratelimit")),
             Map.entry(
-                    "dev.ratelimit.event",
+                    "dev.ratelimit.event.publisher",
                     List.of(
                             "dev.ratelimit",
+                            "dev.ratelimit.event",
                             "dev.ratelimit.engine",
                             "dev.ratelimit.caller",
                             "dev.ratelimit.admin.version",

@@ -1,4 +1,4 @@
-package dev.ratelimit.event;
+package dev.ratelimit.event.publisher;
 
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.LimitDecision;
@@ -9,6 +9,18 @@ import dev.ratelimit.admin.version.Version;
 import dev.ratelimit.caller.Account;
 import dev.ratelimit.data.ChangeListener;
 import dev.ratelimit.engine.StoreListener;
+import dev.ratelimit.event.AddressBlockedEvent;
+import dev.ratelimit.event.AddressUnblockedEvent;
+import dev.ratelimit.event.LimitChangedEvent;
+import dev.ratelimit.event.LimitExceededEvent;
+import dev.ratelimit.event.PenaltyBegunEvent;
+import dev.ratelimit.event.RateLimitEvent;
+import dev.ratelimit.event.RuleChangedEvent;
+import dev.ratelimit.event.StoreLostEvent;
+import dev.ratelimit.event.StoreRegainedEvent;
+import dev.ratelimit.event.SubjectResetEvent;
+import dev.ratelimit.event.UserBlockedEvent;
+import dev.ratelimit.event.UserUnblockedEvent;
 import dev.ratelimit.operate.Steering;
 import dev.ratelimit.support.DaemonThreads;
 import dev.ratelimit.support.LogText;
