@@ -6,6 +6,7 @@ import dev.ratelimit.algorithm.State;
 import dev.ratelimit.algorithm.Violations;
 import dev.ratelimit.store.GroupArithmetic;
 import dev.ratelimit.store.StateKey;
+import dev.ratelimit.store.jdbc.PenaltyUpsert;
 import dev.ratelimit.store.jdbc.StateColumns;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -146,7 +147,7 @@ final class PostgresRows implements GroupArithmetic.Rows {
             all.append(areInPlace() ? sql.updateStates : sql.writeStates).append(';');
         }
         if (!changedViolations.isEmpty()) {
-            all.append(sql.writePenalties).append(';');
+            all.append(sql.writePenalties);
         }
         return all.toString();
     }
@@ -161,7 +162,7 @@ final class PostgresRows implements GroupArithmetic.Rows {
             next = areInPlace() ? bindPlaces(statement, next) : bindStates(statement, next);
         }
         if (!changedViolations.isEmpty()) {
-            bindViolations(statement, next);
+            int unused = PenaltyUpsert.bind(statement, next, changedViolations);
         }
     }
 
@@ -246,20 +247,12 @@ final class PostgresRows implements GroupArithmetic.Rows {
         return !count.log().equals(Log.EMPTY);
     }
 
-    private void bindViolations(PreparedStatement statement, int first) throws SQLException {
-        int next = bindKeys(statement, first, changedViolations.keySet());
-        next = bind(statement, next, changedViolations, Violations::count);
-        next = bind(statement, next, changedViolations, Violations::lastAt);
-        next = bind(statement, next, changedViolations, Violations::penaltyUntil);
-        next = bind(statement, next, changedViolations, Violations::penaltyDuration);
-        bind(statement, next, changedViolations, Violations::forgetAt);
-    }
-
-    private static <T> int bind(PreparedStatement statement, int at, Map<StateKey, T> rows, ToLongFunction<T> column)
+    private static int bind(
+            PreparedStatement statement, int at, Map<StateKey, State> rows, ToLongFunction<State> column)
             throws SQLException {
         long[] values = new long[rows.size()];
         int i = 0;
-        for (T row : rows.values()) {
+        for (State row : rows.values()) {
             values[i++] = column.applyAsLong(row);
         }
         statement.setObject(at, values);

@@ -1,5 +1,6 @@
 package dev.ratelimit.store.postgresql;
 
+import dev.ratelimit.store.jdbc.PenaltyUpsert;
 import dev.ratelimit.store.jdbc.StateColumns;
 import dev.ratelimit.store.postgresql.admission.AdmissionShape;
 import dev.ratelimit.store.postgresql.admission.AdmissionStatement;
@@ -129,17 +130,6 @@ final class PostgresStatements {
             WHERE state.ctid = row.place
             """;
 
-    private static final String WRITE_PENALTIES = """
-            INSERT INTO "%1$s".rate_limit_penalties
-                (user_id, resource, violation_count, last_violation_at, penalty_until, penalty_duration, forget_at)
-            SELECT *
-            FROM unnest(?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[])
-            ON CONFLICT (user_id, resource) DO UPDATE
-            SET violation_count = excluded.violation_count, last_violation_at = excluded.last_violation_at,
-                penalty_until = excluded.penalty_until, penalty_duration = excluded.penalty_duration,
-                forget_at = excluded.forget_at
-            """;
-
     private static final String DELETE_PENALTIES = """
             DELETE FROM "%1$s".rate_limit_penalties row
             USING unnest(?::text[], ?::text[]) AS key (subject, resource)
@@ -209,7 +199,7 @@ final class PostgresStatements {
         this.beginAndMake = begin + MAKE.formatted(schema, CLOCK) + ";" + read;
         this.updateStates = UPDATE_STATES.formatted(schema);
         this.writeStates = WRITE_STATES.formatted(schema);
-        this.writePenalties = WRITE_PENALTIES.formatted(schema);
+        this.writePenalties = PenaltyUpsert.sql(schema);
         this.deletePenalties = DELETE_PENALTIES.formatted(schema);
         this.free = FREE.formatted(schema);
         this.existing = EXISTING.formatted(schema);

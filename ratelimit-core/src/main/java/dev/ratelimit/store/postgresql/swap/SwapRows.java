@@ -4,6 +4,7 @@ import dev.ratelimit.algorithm.Log;
 import dev.ratelimit.algorithm.State;
 import dev.ratelimit.algorithm.Violations;
 import dev.ratelimit.store.StateKey;
+import dev.ratelimit.store.jdbc.PenaltyUpsert;
 import dev.ratelimit.store.jdbc.StateColumns;
 import dev.ratelimit.store.swap.SwapChange;
 import dev.ratelimit.store.swap.SwapRow;
@@ -12,6 +13,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -84,13 +86,9 @@ final class SwapRows {
     }
 
     static int bindViolations(PreparedStatement statement, int first, List<Changed> rows) throws SQLException {
-        int next = bindTexts(statement, first, rows, one -> one.row().key().subject());
-        next = bindTexts(statement, next, rows, one -> one.row().key().limit());
-        next = bind(statement, next, rows, one -> one.row().violations().count());
-        next = bind(statement, next, rows, one -> one.row().violations().lastAt());
-        next = bind(statement, next, rows, one -> one.row().violations().penaltyUntil());
-        next = bind(statement, next, rows, one -> one.row().violations().penaltyDuration());
-        return bind(statement, next, rows, one -> one.row().violations().forgetAt());
+        Map<StateKey, Violations> violations = new LinkedHashMap<>();
+        rows.forEach(one -> violations.put(one.row().key(), one.row().violations()));
+        return PenaltyUpsert.bind(statement, first, violations);
     }
 
     private static int bindTexts(

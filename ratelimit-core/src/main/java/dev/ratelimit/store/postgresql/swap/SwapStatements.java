@@ -1,5 +1,6 @@
 package dev.ratelimit.store.postgresql.swap;
 
+import dev.ratelimit.store.jdbc.PenaltyUpsert;
 import dev.ratelimit.store.jdbc.StateColumns;
 import java.time.Duration;
 
@@ -55,17 +56,6 @@ final class SwapStatements {
             RETURNING state.user_id, state.resource
             """;
 
-    private static final String WRITE_PENALTIES = """
-            INSERT INTO "%1$s".rate_limit_penalties
-                (user_id, resource, violation_count, last_violation_at, penalty_until, penalty_duration, forget_at)
-            SELECT *
-            FROM unnest(?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[])
-            ON CONFLICT (user_id, resource) DO UPDATE
-            SET violation_count = excluded.violation_count, last_violation_at = excluded.last_violation_at,
-                penalty_until = excluded.penalty_until, penalty_duration = excluded.penalty_duration,
-                forget_at = excluded.forget_at;
-            """;
-
     private static final String DELETE_PENALTY = """
             DELETE FROM "%1$s".rate_limit_penalties WHERE user_id = ? AND resource = ?;
             """;
@@ -103,7 +93,7 @@ final class SwapStatements {
         String swap = begin + SWAP.formatted(schema);
         this.swapAndCommit = swap + ";\nCOMMIT";
         this.beginAndSwap = swap + ";\n" + READ_PENALTIES.formatted(schema);
-        this.writePenalties = WRITE_PENALTIES.formatted(schema);
+        this.writePenalties = PenaltyUpsert.sql(schema);
         this.deletePenalty = DELETE_PENALTY.formatted(schema);
     }
 }
