@@ -24,7 +24,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -55,25 +54,13 @@ final class StoreCalls {
     private final AtomicBoolean watching = new AtomicBoolean();
 
     /** Continuations of asynchronous callers run here: they may block, and would hold up a group. */
-    private final Executor continuations = new ThreadPoolExecutor(
-            0,
-            Integer.MAX_VALUE,
-            30,
-            TimeUnit.SECONDS,
-            new SynchronousQueue<>(),
-            DaemonThreads.numbered("ratelimit-continuation-"));
+    private final Executor continuations = DaemonThreads.pool("ratelimit-continuation-", Integer.MAX_VALUE);
 
     StoreCalls(LimitStore store, Grouping grouping, LocalDecisions local, Listeners<StoreListener> listeners) {
         this.grouping = grouping;
         this.health = new StoreHealth(System::nanoTime, listeners, this::watch);
         // No more than one works for each group; but one that has just left may still be on its way back.
-        this.workers = new ThreadPoolExecutor(
-                0,
-                Integer.MAX_VALUE,
-                30,
-                TimeUnit.SECONDS,
-                new SynchronousQueue<>(),
-                DaemonThreads.numbered("ratelimit-group-"));
+        this.workers = DaemonThreads.pool("ratelimit-group-", Integer.MAX_VALUE);
         this.parts = new StoreParts(
                 store, new GroupQueues(store, grouping.forQueue(), workers, local), health, grouping.deadline());
     }

@@ -1,6 +1,9 @@
 package dev.ratelimit.support;
 
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Creates background threads, which do not keep the JVM alive. For internal use. */
@@ -17,6 +20,11 @@ public final class DaemonThreads {
     public static ThreadFactory numbered(String prefix) {
         AtomicInteger number = new AtomicInteger();
         return work -> daemon(work, prefix + number.incrementAndGet());
+    }
+
+    /** A pool without a queue: if all threads are busy, it rejects work. Idle threads end after half a minute. */
+    public static ThreadPoolExecutor pool(String prefix, int most) {
+        return new ThreadPoolExecutor(0, most, 30, TimeUnit.SECONDS, new SynchronousQueue<>(), numbered(prefix));
     }
 
     private static Thread daemon(Runnable work, String name) {

@@ -13,7 +13,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -40,13 +39,7 @@ final class ParallelCalls implements AutoCloseable {
     ParallelCalls(List<Shard> shards, Duration deadline) {
         this.shards = shards;
         this.fairNanos = deadline.toNanos() / 2;
-        this.threads = new ThreadPoolExecutor(
-                0,
-                THREADS_PER_SHARD * shards.size(),
-                30,
-                TimeUnit.SECONDS,
-                new SynchronousQueue<>(),
-                DaemonThreads.numbered("ratelimit-shard-"));
+        this.threads = DaemonThreads.pool("ratelimit-shard-", THREADS_PER_SHARD * shards.size());
     }
 
     /** The answers of one shard, {@code null} where there is none, and its failure. */

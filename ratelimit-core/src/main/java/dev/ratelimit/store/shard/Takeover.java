@@ -19,7 +19,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -49,7 +48,7 @@ final class Takeover implements AutoCloseable {
     private static final int THREADS_PER_SHARD = 4;
 
     private final List<Shard> shards;
-    private final long patienceNanos;
+    private final long longestNanos;
     private final ThreadPoolExecutor threads;
 
     /** For each old shard the call that it has not answered in time. */
@@ -63,15 +62,9 @@ final class Takeover implements AutoCloseable {
      */
     Takeover(List<Shard> shards, Duration deadline) {
         this.shards = shards;
-        this.patienceNanos = deadline.toNanos() / 2;
+        this.longestNanos = deadline.toNanos() / 2;
         this.silent = new AtomicReferenceArray<>(shards.size());
-        this.threads = new ThreadPoolExecutor(
-                0,
-                THREADS_PER_SHARD * shards.size(),
-                30,
-                TimeUnit.SECONDS,
-                new SynchronousQueue<>(),
-                DaemonThreads.numbered("ratelimit-takeover-"));
+        this.threads = DaemonThreads.pool("ratelimit-takeover-", THREADS_PER_SHARD * shards.size());
     }
 
     /**
@@ -95,7 +88,7 @@ final class Takeover implements AutoCloseable {
             }
         }
         Map<StateKey, LimitStoreException> stuck = new HashMap<>();
-        long end = System.nanoTime() + patienceNanos;
+        long end = System.nanoTime() + longestNanos;
         bring(kept, placement, false, end, stuck);
         bring(forgotten, placement, true, end, stuck);
         return stuck;
