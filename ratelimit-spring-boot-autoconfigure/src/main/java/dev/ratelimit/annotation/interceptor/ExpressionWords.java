@@ -116,9 +116,9 @@ final class ExpressionWords {
             return;
         }
         ExpressionTree tree = new ExpressionTree(expression);
-        if (tree.assigns()) {
-            throw new InvalidRateLimitedException(
-                    limit.on(), attribute, expression.getExpressionString(), "write == to compare; a single = assigns");
+        String assignment = tree.assignment();
+        if (assignment != null) {
+            throw new InvalidRateLimitedException(limit.on(), attribute, expression.getExpressionString(), assignment);
         }
         String bare = tree.bareWord(OF_THE_CALL);
         if (bare != null) {

@@ -182,16 +182,12 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
     }
 
     private void requireBeans(AnnotatedLimit limit, String attribute, @Nullable Expression expression) {
-        if (expression != null) {
-            for (String bean : new ExpressionTree(expression).beans()) {
-                if (!beans.containsBean(bean)) {
-                    throw new InvalidRateLimitedException(
-                            limit.on(),
-                            attribute,
-                            expression.getExpressionString(),
-                            "name a bean that exists instead of @" + bean);
-                }
-            }
+        if (expression == null) {
+            return;
+        }
+        String missing = new ExpressionTree(expression).missingBean(beans::containsBean);
+        if (missing != null) {
+            throw new InvalidRateLimitedException(limit.on(), attribute, expression.getExpressionString(), missing);
         }
     }
 

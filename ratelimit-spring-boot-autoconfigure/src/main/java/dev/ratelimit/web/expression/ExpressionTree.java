@@ -3,6 +3,7 @@ package dev.ratelimit.web.expression;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.Expression;
 import org.springframework.expression.spel.SpelNode;
@@ -47,9 +48,19 @@ public final class ExpressionTree {
         return nodes.stream().allMatch(node -> node instanceof Literal || node instanceof Operator);
     }
 
-    /** Whether it assigns, as in {@code #status = 401}. */
-    public boolean assigns() {
-        return nodes.stream().anyMatch(Assign.class::isInstance);
+    /** The advice for an expression that assigns, as in {@code #status = 401}; {@code null} if it does not. */
+    public @Nullable String assignment() {
+        return nodes.stream().anyMatch(Assign.class::isInstance) ? "write == to compare; a single = assigns" : null;
+    }
+
+    /** The advice for the first bean that does not exist; {@code null} if all do. */
+    public @Nullable String missingBean(Predicate<String> exists) {
+        for (String bean : beans()) {
+            if (!exists.test(bean)) {
+                return "name a bean that exists instead of @" + bean;
+            }
+        }
+        return null;
     }
 
     /** The whole expression; {@code null} if it is not one of Spring's. */

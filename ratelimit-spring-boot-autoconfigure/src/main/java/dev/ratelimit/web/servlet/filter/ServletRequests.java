@@ -118,9 +118,7 @@ public final class ServletRequests {
         } catch (ParseException e) {
             throw new InvalidRuleException(rule, property, expression, "write a valid expression: " + e.getMessage());
         }
-        if (tree.assigns()) {
-            throw new InvalidRuleException(rule, property, expression, "write == to compare; a single = assigns");
-        }
+        refuse(rule, property, expression, tree.assignment());
         String bare = tree.bareWord(Set.of());
         if (bare != null) {
             throw new InvalidRuleException(
@@ -134,14 +132,13 @@ public final class ServletRequests {
         }
         String advice = ExpressionProperties.mistake(
                 tree, property.equals("condition"), variable -> TYPES.getOrDefault(variable, List.of()));
+        refuse(rule, property, expression, advice);
+        refuse(rule, property, expression, tree.missingBean(beans::containsBean));
+    }
+
+    private static void refuse(String rule, String property, String expression, @Nullable String advice) {
         if (advice != null) {
             throw new InvalidRuleException(rule, property, expression, advice);
-        }
-        for (String bean : tree.beans()) {
-            if (!beans.containsBean(bean)) {
-                throw new InvalidRuleException(
-                        rule, property, expression, "name a bean that exists instead of @" + bean);
-            }
         }
     }
 
