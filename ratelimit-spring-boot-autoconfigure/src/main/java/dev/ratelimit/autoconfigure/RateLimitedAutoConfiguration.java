@@ -9,6 +9,10 @@ import dev.ratelimit.annotation.interceptor.RateLimitedPointcut;
 import dev.ratelimit.autoconfigure.property.RateLimitProperties;
 import dev.ratelimit.web.CallContext;
 import dev.ratelimit.web.servlet.SubjectResolver;
+import java.util.function.Supplier;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
@@ -27,6 +31,7 @@ import org.springframework.context.annotation.Role;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotationMetadata;
+import org.springframework.util.function.SingletonSupplier;
 
 /** Applies {@link RateLimited} to beans, in the web and outside of it. */
 @AutoConfiguration(after = RateLimitAutoConfiguration.class)
@@ -72,6 +77,21 @@ public final class RateLimitedAutoConfiguration {
 
     private static RateLimitedPointcut pointcut(Environment environment) {
         return new RateLimitedPointcut(ProxyRegistrar.isProxyTargetClass(environment));
+    }
+
+    /** An interceptor that is made with the first call. */
+    private static final class LazyInterceptor implements MethodInterceptor {
+
+        private final SingletonSupplier<MethodInterceptor> interceptor;
+
+        LazyInterceptor(Supplier<MethodInterceptor> interceptor) {
+            this.interceptor = SingletonSupplier.of(interceptor);
+        }
+
+        @Override
+        public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+            return interceptor.obtain().invoke(invocation);
+        }
     }
 
     /**
