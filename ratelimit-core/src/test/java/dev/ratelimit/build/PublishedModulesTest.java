@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -31,6 +32,7 @@ import org.w3c.dom.Element;
 /** The modules that applications depend on: the BOM, their POMs and their packages. */
 class PublishedModulesTest {
     private static final int MOST_TYPES = 22;
+    private static final Pattern IMPORT = Pattern.compile("(?m)^import (?:static )?(dev\\.ratelimit[a-z.]*)\\.[A-Z].*");
 
     @Test
     void bomListsEveryPublishedModule() {
@@ -113,6 +115,28 @@ class PublishedModulesTest {
         assertThat(internalPackages())
                 .as("<internal.packages> in pom.xml, compared with the package-infos that say \"Internal:\"")
                 .containsExactlyInAnyOrderElementsOf(internal);
+    }
+
+    /** Applications copy from them. */
+    @Test
+    void sampleAndExamplesUseSupportedPackagesOnly() {
+        Set<String> internal = new TreeSet<>();
+        for (String folder : List.of("sample-app", "examples")) {
+            for (Path file : files(ROOT.resolve(folder))) {
+                if (isMainCode(file)) {
+                    IMPORT.matcher(read(file))
+                            .results()
+                            .filter(imported -> internalPackages().contains(imported.group(1)))
+                            .forEach(imported -> internal.add(ROOT.relativize(file) + ": " + imported.group()));
+                }
+            }
+        }
+        assertThat(internal).as("imports of internal packages").isEmpty();
+    }
+
+    private static boolean isMainCode(Path file) {
+        String path = file.toString().replace(File.separatorChar, '/');
+        return path.contains("/src/main/") && (path.endsWith(".java") || path.endsWith(".kt"));
     }
 
     /** The packages of a module with the text of their package-info. */

@@ -6,7 +6,6 @@ import dev.ratelimit.LimitDecision;
 import dev.ratelimit.caller.Caller;
 import dev.ratelimit.caller.Quota;
 import dev.ratelimit.login.LoginLimits;
-import dev.ratelimit.support.Seconds;
 import dev.ratelimit.web.servlet.CallerLimits;
 import jakarta.servlet.http.HttpServletRequest;
 import java.time.Duration;
@@ -60,6 +59,11 @@ class UsageController {
             Map<String, Left> limits,
             @Nullable Left login) {}
 
+    /** Rounded up: a client that waits for so many seconds has waited for long enough. */
+    private static long wholeSeconds(Duration time) {
+        return Math.max(0, time.plusNanos(999_999_999).toSeconds());
+    }
+
     /**
      * @param limit the limit, or {@code null} if it is unlimited; {@code remaining} is then {@code null}, too
      */
@@ -73,7 +77,7 @@ class UsageController {
                     restricted ? limit : null,
                     restricted ? quota.remaining() : null,
                     quota.resetAt(),
-                    Seconds.roundedUp(Duration.between(now, quota.resetAt())));
+                    wholeSeconds(Duration.between(now, quota.resetAt())));
         }
     }
 
@@ -98,9 +102,9 @@ class UsageController {
                     limit.limit().capacity(),
                     limit.remaining(),
                     limit.penaltyUntil() != null,
-                    Seconds.roundedUp(limit.retryAfter()),
+                    wholeSeconds(limit.retryAfter()),
                     limit.resetAt(),
-                    Seconds.roundedUp(Duration.between(now, limit.resetAt())));
+                    wholeSeconds(Duration.between(now, limit.resetAt())));
         }
     }
 
