@@ -294,14 +294,14 @@ class GateAgreementTest {
         }
     }
 
-    /** A record shows the tier only if a rule needed it; usage does not read the API key of an exempt address. */
+    /** A record shows the tier only if a rule needed it. */
     private static void compareTiers(
             RequestRecord record, @Nullable Peeked usage, Explanation explanation, String what) {
         String ofRecord = record.exchange().tier();
         if (ofRecord != null) {
             assertThat(ofRecord).as(what).isEqualTo(explanation.tier());
         }
-        if (usage != null && record.outcome() != Outcome.EXEMPT) {
+        if (usage != null) {
             assertThat(usage.tier).as(what).isEqualTo(tier(explanation.tier(), explanation.tierFrom()));
         }
     }
