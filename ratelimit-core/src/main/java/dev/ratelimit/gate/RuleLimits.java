@@ -11,6 +11,7 @@ import dev.ratelimit.policy.Policy;
 import dev.ratelimit.policy.Rule;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Finds the limits that rules ask for in a visit, and whose count each is. */
 final class RuleLimits {
@@ -39,11 +40,15 @@ final class RuleLimits {
                             : limits.trial(subject, counted.limit(), rule.name());
                 } else if (!limits.asks(subject, counted.limit().name())) {
                     limits = limits.and(subject, counted.limit(), rule.name());
-                    strictest = strictest == null ? rule.onFailure() : strictest.and(rule.onFailure());
+                    strictest = stricter(strictest, rule.onFailure());
                 }
             }
         }
         return strictest == null ? limits : limits.onFailure(strictest);
+    }
+
+    private static @Nullable FailurePolicy stricter(@Nullable FailurePolicy one, @Nullable FailurePolicy other) {
+        return one == null || other == null ? (one == null ? other : one) : one.and(other);
     }
 
     /** The limits that a rule asks for, each with its subject. */

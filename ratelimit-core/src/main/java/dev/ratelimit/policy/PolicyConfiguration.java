@@ -1,5 +1,6 @@
 package dev.ratelimit.policy;
 
+import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.caller.Tiers;
 import dev.ratelimit.policy.RuleBook.MatchMode;
 import java.util.LinkedHashMap;
@@ -13,17 +14,29 @@ import org.springframework.web.util.pattern.PathPatternParser;
  * @param limits the definitions of the limits by name, see {@link LimitBook}
  * @param mode which of the matching rules apply
  * @param parser reads the path patterns of rules
+ * @param onFailure what to do when the store is unavailable, for rules that do not say it
  */
 public record PolicyConfiguration(
         Map<String, Map<String, String>> limits,
         List<Rule> rules,
         Tiers tiers,
         MatchMode mode,
-        PathPatternParser parser) {
+        PathPatternParser parser,
+        FailurePolicy onFailure) {
 
     public PolicyConfiguration {
         limits = new LinkedHashMap<>(limits);
         rules = List.copyOf(rules);
+    }
+
+    /** A configuration with the usual failure policy. */
+    public PolicyConfiguration(
+            Map<String, Map<String, String>> limits,
+            List<Rule> rules,
+            Tiers tiers,
+            MatchMode mode,
+            PathPatternParser parser) {
+        this(limits, rules, tiers, mode, parser, FailurePolicy.LOCAL);
     }
 
     /** Compiles the policy that is in force if nothing is stored. */
@@ -46,8 +59,10 @@ public record PolicyConfiguration(
         return completed;
     }
 
-    /** Compiles rules with the match mode and the path patterns of this configuration. */
+    /** Compiles rules with the match mode, the path patterns and the failure policy of this configuration. */
     public RuleBook ruleBook(List<Rule> all, LimitBook book) {
-        return RuleBook.of(all, book, mode, parser);
+        List<Rule> complete =
+                all.stream().map(rule -> rule.orOnFailure(onFailure)).toList();
+        return RuleBook.of(complete, book, mode, parser);
     }
 }

@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param priority higher ones come first
  * @param key whose count it is, as written: {@code user}, {@code ip} …
  * @param limits the names of the limits; {@link Quota#LIMIT} for the quota of the caller
+ * @param onFailure what to do when the store is unavailable, or {@code null}: then the setting of the application applies
  */
 public record Rule(
         String name,
@@ -36,7 +37,7 @@ public record Rule(
         String key,
         List<String> limits,
         Response response,
-        FailurePolicy onFailure) {
+        @Nullable FailurePolicy onFailure) {
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}");
 
@@ -101,6 +102,11 @@ public record Rule(
         return action == Action.SHADOW ? limit.renamed(TrialNames.shadowOf(limit.name())) : limit;
     }
 
+    /** The same rule, with this failure policy if it has none. */
+    Rule orOnFailure(FailurePolicy usual) {
+        return onFailure != null ? this : new Rule(name, priority, action, conditions, key, limits, response, usual);
+    }
+
     /** Starts a rule that throttles every request by the user, unless more is said. */
     public static Builder named(String name) {
         return new Builder(name);
@@ -122,7 +128,7 @@ public record Rule(
         private String key = "user";
         private List<String> limits = List.of();
         private Response response = Response.USUAL;
-        private FailurePolicy onFailure = FailurePolicy.LOCAL;
+        private @Nullable FailurePolicy onFailure;
 
         private Builder(String name) {
             this.name = name;
@@ -223,7 +229,8 @@ public record Rule(
             return this;
         }
 
-        public Builder onFailure(FailurePolicy onFailure) {
+        /** What to do when the store is unavailable; {@code null}, the default, for the setting of the application. */
+        public Builder onFailure(@Nullable FailurePolicy onFailure) {
             this.onFailure = onFailure;
             return this;
         }

@@ -1,5 +1,6 @@
 package dev.ratelimit.policy;
 
+import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.setting.Durations;
 import dev.ratelimit.support.Keyword;
 import java.time.Duration;
@@ -33,7 +34,10 @@ final class RuleProperties {
         if (rule.action().hasLimits()) {
             properties.put("key", rule.key());
             put(properties, "limits", rule.limits());
-            properties.put("on-failure", Keyword.of(rule.onFailure()));
+            FailurePolicy onFailure = rule.onFailure();
+            if (onFailure != null) {
+                properties.put("on-failure", Keyword.of(onFailure));
+            }
         }
         putResponse(properties, rule.response());
         return properties;

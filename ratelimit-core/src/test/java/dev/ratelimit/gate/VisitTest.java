@@ -617,6 +617,20 @@ class VisitTest {
     }
 
     @Test
+    void ruleWithoutAFailurePolicyLeavesItToTheOthersOrTheLimiter() {
+        TestGate gate = new TestGate()
+                .rule(byAddress("unset"))
+                .rule(byAddress("open").limits("other").onFailure(FailurePolicy.OPEN))
+                .rule(byUser("fair"));
+        Visit visit = gate.visit(Mode.CHARGE, "/api");
+
+        gate.walk(visit, ALICE);
+
+        assertThat(gate.asks.get(0).limits().onFailure()).isEqualTo(FailurePolicy.OPEN);
+        assertThat(gate.asks.get(1).limits().onFailure()).isNull();
+    }
+
+    @Test
     void failurePolicyOfATrialIsIgnored() {
         TestGate gate = new TestGate()
                 .rule(byAddress("real").onFailure(FailurePolicy.OPEN))

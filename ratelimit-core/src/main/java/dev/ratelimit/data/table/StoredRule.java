@@ -86,10 +86,7 @@ public final class StoredRule {
                         effect.responseStatus(),
                         effect.responseMessage(),
                         retryAfter(name, effect.retryAfterSeconds())))
-                .onFailure(
-                        onFailure == null
-                                ? FailurePolicy.LOCAL
-                                : one(FailurePolicy.class, name, "on_failure", onFailure))
+                .onFailure(onFailure == null ? null : one(FailurePolicy.class, name, "on_failure", onFailure))
                 .build();
         requireNoExpression(rule);
         return rule;
@@ -158,6 +155,7 @@ public final class StoredRule {
     private static RuleRow.Effect effect(Rule rule) {
         Response response = rule.response();
         Duration retryAfter = response.retryAfter();
+        FailurePolicy onFailure = rule.onFailure();
         if (retryAfter != null && retryAfter.toNanosPart() != 0) {
             throw new InvalidRuleException(
                     rule.name(), "response.retry-after", retryAfter.toString(), "write whole seconds");
@@ -170,7 +168,7 @@ public final class StoredRule {
                 response.status(),
                 response.message(),
                 retryAfter == null ? null : (Long) retryAfter.toSeconds(),
-                Keyword.of(rule.onFailure()));
+                onFailure == null ? null : Keyword.of(onFailure));
     }
 
     /** The columns of a disabled rule only inform: whatever cannot be stored is left out. */

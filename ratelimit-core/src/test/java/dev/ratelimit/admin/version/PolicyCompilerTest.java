@@ -2,6 +2,7 @@ package dev.ratelimit.admin.version;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.Limits;
 import dev.ratelimit.admin.version.EffectivePolicy.Versions;
 import dev.ratelimit.caller.Tiers;
@@ -189,5 +190,29 @@ class PolicyCompilerTest {
         assertThat(compiled.policy().rules().rules()).isEmpty();
         assertThat(compiled.policy().ruleVersion("rule")).isNull();
         assertThat(compiled.rules()).containsOnlyKeys("rule");
+    }
+
+    @Test
+    void storedRuleWithoutAFailurePolicyFollowsTheSettingOfTheApplication() {
+        PolicyConfiguration closed = new PolicyConfiguration(
+                Map.of("api", window(5)),
+                List.of(Rule.named("configured").limits("api").build()),
+                Tiers.NONE,
+                MatchMode.ALL,
+                PathPatternParser.defaultInstance,
+                FailurePolicy.CLOSED);
+        Rule unset = Rule.named("unset").limits("api").build();
+        store(unset, Version.State.SET);
+        store(Rule.named("open").limits("api").onFailure(FailurePolicy.OPEN).build(), Version.State.SET);
+
+        Map<String, FailurePolicy> inForce = compile(closed).policy().rules().rules().stream()
+                .collect(Collectors.toMap(Rule::name, Rule::onFailure));
+
+        assertThat(inForce)
+                .containsOnly(
+                        Map.entry("configured", FailurePolicy.CLOSED),
+                        Map.entry("unset", FailurePolicy.CLOSED),
+                        Map.entry("open", FailurePolicy.OPEN));
+        assertThat(unset.properties()).as("the history shows what was written").doesNotContainKey("on-failure");
     }
 }

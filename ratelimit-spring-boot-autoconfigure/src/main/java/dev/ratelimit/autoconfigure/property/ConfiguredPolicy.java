@@ -36,7 +36,8 @@ public final class ConfiguredPolicy {
                 rules(properties.rules(), properties.onFailure()),
                 tiers(properties.tiers()),
                 properties.match(),
-                parser);
+                parser,
+                properties.onFailure());
         SettingsWithoutEffect.refuse(configuration);
         return configuration;
     }
