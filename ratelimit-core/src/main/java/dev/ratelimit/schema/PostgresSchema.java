@@ -228,6 +228,11 @@ final class PostgresSchema {
         } else if (DUPLICATE.contains(state)) {
             reason = Reason.OCCUPIED;
         }
-        return new SchemaException(reason, where + " " + what + ": " + e.getMessage(), e);
+        return new SchemaException(reason, where + " " + what + ": " + firstLine(e), e);
+    }
+
+    /** The next ones name places in our scripts. */
+    private static String firstLine(SQLException e) {
+        return String.valueOf(e.getMessage()).lines().findFirst().orElse("");
     }
 }
