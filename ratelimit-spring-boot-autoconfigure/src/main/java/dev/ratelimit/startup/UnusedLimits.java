@@ -2,6 +2,7 @@ package dev.ratelimit.startup;
 
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.annotation.interceptor.RateLimitedCheck;
+import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.Policies;
 import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Rule;
@@ -53,6 +54,7 @@ public final class UnusedLimits implements ProbableMistakes.Finder {
             return applicationAsks() ? List.of() : List.of("no limit is configured below ratelimit.limits");
         }
         Set<String> unused = new LinkedHashSet<>(configuration.limits().keySet());
+        unused.remove(LimitBook.ALL); // the switch of all limits
         Stream.concat(configuration.rules().stream(), policies.current().rules().rules().stream())
                 .map(Rule::limits)
                 .forEach(unused::removeAll);

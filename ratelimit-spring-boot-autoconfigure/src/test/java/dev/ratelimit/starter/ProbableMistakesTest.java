@@ -142,6 +142,14 @@ class ProbableMistakesTest {
         RunningApplication.start(classes, settings(more)).close();
     }
 
+    /** All limits are switched off by one of its own, which no rule names. */
+    @Test
+    void switchOfAllLimitsIsNotNamed(CapturedOutput output) {
+        start(List.of(Application.class, Notes.class), "ratelimit.enabled=false");
+
+        assertThat(output).contains("Rate limiting is off").doesNotContain(LINE);
+    }
+
     @Test
     void nothingIsSaidOfSettingsThatAreRight(CapturedOutput output) {
         start(
