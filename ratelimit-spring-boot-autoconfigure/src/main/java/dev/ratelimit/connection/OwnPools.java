@@ -8,6 +8,7 @@ import com.zaxxer.hikari.util.Credentials;
 import dev.ratelimit.store.LimitStoreException;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,9 +41,11 @@ final class OwnPools {
     /**
      * Makes connections as the application's pool does: with its driver, properties and credentials. Settings that are about
      * the pool itself, or about work of the application, are not copied.
+     *
+     * @param application the pool of the application now, which is asked again for each new connection
      */
-    static LimiterConnections like(DataSource dataSource, String name, int idle, int most) {
-        HikariDataSource pool = pool(dataSource);
+    static LimiterConnections like(Supplier<HikariDataSource> application, String name, int idle, int most) {
+        HikariDataSource pool = application.get();
         HikariConfig defaults = new HikariConfig();
         HikariConfig config = new HikariConfig();
         pool.copyStateTo(config);
@@ -61,7 +64,7 @@ final class OwnPools {
         if (config.getJdbcUrl() != null) {
             config.setJdbcUrl(named(config.getJdbcUrl(), config));
         }
-        config.setCredentialsProvider(() -> credentials(pool(dataSource)));
+        config.setCredentialsProvider(() -> credentials(application.get()));
         return open(config, name, idle, most);
     }
 
@@ -85,15 +88,6 @@ final class OwnPools {
                         || config.getDataSourceProperties().containsKey(APPLICATION_NAME)
                 ? url
                 : url + (url.contains("?") ? "&" : "?") + APPLICATION_NAME + "=ratelimit";
-    }
-
-    /** Unwrapped for each new connection: behind a proxy of a refreshed scope there may be another pool by then. */
-    private static HikariDataSource pool(DataSource dataSource) {
-        HikariDataSource pool = ApplicationDataSource.hikari(dataSource);
-        if (pool == null) {
-            throw new IllegalStateException("the DataSource of the application was a HikariCP pool, and no longer is");
-        }
-        return pool;
     }
 
     /** The current credentials, as HikariCP itself reads them: some are valid for a quarter of an hour. */

@@ -1,5 +1,6 @@
 package dev.ratelimit.connection;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dev.ratelimit.store.LimitStoreException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -55,15 +56,32 @@ public sealed interface PostgresSource {
         @Override
         public LimiterConnections open(String name, int idle, int most) {
             if (ApplicationDataSource.hikari(dataSource) != null) {
-                return OwnPools.like(dataSource, name, idle, most);
+                return OwnPools.like(this::pool, name, idle, most);
             }
             try {
-                return !ApplicationDataSource.HIKARI || isPool(dataSource)
+                if (!ApplicationDataSource.HIKARI) {
+                    return new BorrowedConnections(dataSource, most);
+                }
+                LimiterConnections own = HiddenPool.copy(dataSource, name, idle, most);
+                if (own != null) {
+                    return own;
+                }
+                return isPool(dataSource)
                         ? new BorrowedConnections(dataSource, most)
                         : OwnPools.over(dataSource, name, idle, most);
             } catch (SQLException e) {
                 throw new LimitStoreException("PostgreSQL cannot be reached (" + e.getMessage() + ")", e);
             }
+        }
+
+        /** Unwrapped for each new connection: behind a proxy of a refreshed scope there may be another pool by then. */
+        private HikariDataSource pool() {
+            HikariDataSource pool = ApplicationDataSource.hikari(dataSource);
+            if (pool == null) {
+                throw new IllegalStateException(
+                        "the DataSource of the application was a HikariCP pool, and no longer is");
+            }
+            return pool;
         }
 
         /** Whether closed connections stay open for the next user. Where that cannot be seen, they are expected to. */

@@ -52,12 +52,18 @@ final class ReconnectingDataSource implements DataSource {
     private static final ThreadFactory THREADS = DaemonThreads.named("ratelimit-connect");
 
     private final DataSource database;
+    private final Duration pause;
     private final AtomicInteger underWay = new AtomicInteger();
     private volatile boolean keepsTrying;
     private volatile @Nullable String lastFailure;
 
     ReconnectingDataSource(DataSource database) {
+        this(database, PAUSE);
+    }
+
+    ReconnectingDataSource(DataSource database, Duration pause) {
         this.database = database;
+        this.pause = pause;
     }
 
     /** Opens the connections that the configuration describes, in the same way as HikariCP would. */
@@ -158,7 +164,7 @@ final class ReconnectingDataSource implements DataSource {
                     Throwable failure = Objects.requireNonNull(e.getCause());
                     lastFailure = failure.getMessage();
                     reportWrongCredentials(failure);
-                    Thread.sleep(PAUSE.toMillis());
+                    Thread.sleep(pause.toMillis());
                 }
                 if (underWay.get() < MOST_UNDER_WAY) {
                     attempt = start(connect, opened);
