@@ -37,6 +37,7 @@ final class Assets {
             "dialog.js",
             "dom.js",
             "explain.js",
+            "keys.js",
             "limit.js",
             "limits.js",
             "now.js",

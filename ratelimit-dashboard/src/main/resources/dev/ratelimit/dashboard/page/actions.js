@@ -9,7 +9,7 @@ const SIZES = /^(tiers\..*\.)?(max-requests|burst|capacity|refill|drain)$/;
 
 /** Properties with their values before and after. */
 export function changedProperties(properties) {
-  return el('ul', { class: 'diff field wide' }, properties.map(({ name, before, after }) => el('li', {},
+  return properties.length === 0 ? null : el('ul', { class: 'diff field wide' }, properties.map(({ name, before, after }) => el('li', {},
     el('code', {}, name), ' ',
     before === null || before === undefined ? null : [el('del', {}, before), ' '],
     after === null || after === undefined ? el('span', { class: 'muted' }, 'removed') : el('ins', {}, after))));
@@ -60,7 +60,7 @@ function definition(limit, values) {
 
 function inputs(limit, chosen, change) {
   return limit.properties.filter(({ name }) => name !== 'enabled' && chosen(name)).map(({ name, value }) => ({
-    name: `p:${name}`, label: name, value: change(value), help: change(value) === value ? '' : `now ${value}`, first: SIZES.test(name),
+    name: `p:${name}`, label: name, value: change(value), now: value, help: change(value) === value ? '' : `now ${value}`, first: SIZES.test(name),
   }));
 }
 
@@ -130,7 +130,7 @@ export async function rollBack(kind, name, version, inForce) {
   return ask({
     title: `Roll ${name} back to version ${version}`,
     text: difference.properties.length === 0 ? 'Nothing would change.' : 'It becomes a new version, so this, too, can be rolled back.',
-    fields: [changedProperties(difference.properties)],
+    fields: [changedProperties(difference.properties)].filter(Boolean),
     ends: '',
     confirm: 'Roll back',
     path: `steer/roll-back-${kind}`,

@@ -60,9 +60,10 @@ export async function post(path, body) {
 
 /**
  * Calls work again and again: at its interval while it succeeds, less and less often while it fails, and not while the page is
- * hidden.
+ * hidden or paused.
  */
 export class Poller {
+  static #paused = false;
   #work;
   #interval;
   #failed;
@@ -105,14 +106,20 @@ export class Poller {
     this.#running = false;
     if (this.#wanted) {
       this.now();
-    } else if (again && !this.#closed && !document.hidden) {
+    } else if (again && !this.#closed && !document.hidden && !Poller.#paused) {
       const wait = Math.min(60_000, this.#interval * 2 ** Math.min(5, this.#failures));
       this.#timer = setTimeout(() => this.now(), wait);
     }
   }
 
+  /** Stops or continues all calls that come by themselves. Those that a person asks for are made. */
+  static pause(paused) {
+    Poller.#paused = paused;
+    document.dispatchEvent(new Event('visibilitychange'));
+  }
+
   #visible = () => {
-    if (document.hidden) {
+    if (document.hidden || Poller.#paused) {
       clearTimeout(this.#timer);
     } else {
       this.now();

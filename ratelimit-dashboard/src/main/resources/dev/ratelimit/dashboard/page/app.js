@@ -1,7 +1,8 @@
 // The frame of all screens: who is here, which screen is shown, and how old its data is.
 
-import { el, serverTime, duration } from './dom.js';
+import { clock, duration, el, link, serverTime } from './dom.js';
 import { get, Poller } from './api.js';
+import { shortcuts } from './keys.js';
 import { now } from './now.js';
 import { limits } from './limits.js';
 import { limit } from './limit.js';
@@ -24,6 +25,8 @@ let poller;
 let close;
 let updated = 0;
 let failing;
+let paused = false;
+let toastTimer;
 
 const page = {
   session: undefined,
@@ -50,7 +53,8 @@ const page = {
   /** After a change: says so, and shows its effect. */
   changed(text) {
     $('toast').textContent = text;
-    setTimeout(() => { $('toast').textContent = ''; }, 6000);
+    clearTimeout(toastTimer);
+    toastTimer = setTimeout(() => { $('toast').textContent = ''; }, 6000);
     page.refresh();
   },
 };
@@ -68,7 +72,12 @@ function health({ state, text }) {
 /** Says how old the data is: quietly while calls succeed, in a banner while they fail. */
 function age() {
   const seconds = Math.round((Date.now() - updated) / 1000);
-  $('fresh').textContent = updated && !failing ? (seconds < 8 ? 'Live' : `${duration(seconds)} old`) : '';
+  const fresh = $('fresh');
+  fresh.hidden = !updated || Boolean(failing);
+  const text = paused ? `Paused at ${clock(new Date(updated))}` : seconds < 12 ? 'Live' : `${duration(seconds)} old`;
+  if (fresh.textContent !== text) {
+    fresh.textContent = text;
+  }
   const banner = $('stale');
   banner.hidden = !failing;
   if (!failing) {
@@ -92,6 +101,15 @@ function failed(failure) {
   }
   failing = failure;
   age();
+  if (failure.status === 404) {
+    failing = undefined;
+    updated = 0;
+    age();
+    const [screen] = location.hash.replace(/^#\/?/, '').split('/');
+    main.replaceChildren(el('section', { class: 'card' }, el('h1', {}, 'Not found'), el('p', { class: 'empty' }, failure.message),
+      el('p', {}, link(`All ${screen}`, screen))));
+    return false;
+  }
   if (!updated && !main.querySelector('.card')) {
     main.replaceChildren(el('p', { class: 'empty' }, failure.status === 403 ? 'You may not use the dashboard.' : failure.message));
   }
@@ -143,6 +161,18 @@ async function start() {
   });
   open();
 }
+
+function pause() {
+  paused = !paused;
+  $('fresh').setAttribute('aria-pressed', String(paused));
+  $('fresh').title = paused ? 'Go on updating' : 'Stop updating';
+  Poller.pause(paused);
+  age();
+}
+
+$('fresh').title = 'Stop updating';
+$('fresh').addEventListener('click', pause);
+shortcuts($('keys'), Object.keys(SCREENS), pause);
 
 $('skip').addEventListener('click', event => {
   event.preventDefault();

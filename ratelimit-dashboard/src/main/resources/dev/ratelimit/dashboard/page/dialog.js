@@ -8,7 +8,7 @@ const ENDS = [
   ['moment', 'A moment …'], ['', 'No end, until someone changes it'],
 ];
 
-function field({ name, label, value, help, type, step, options, required, wide, first }) {
+function field({ name, label, value, help, type, step, options, required, wide, first, now }) {
   const id = `f-${name}`;
   const attributes = {
     id, name, required, autocomplete: 'off', spellcheck: 'false', 'data-first': first, 'aria-describedby': `${id}-help ${id}-error`,
@@ -16,10 +16,15 @@ function field({ name, label, value, help, type, step, options, required, wide, 
   const input = type === 'select'
     ? el('select', attributes, options.map(([key, text]) => el('option', { value: key, selected: key === value }, text)))
     : el('input', { ...attributes, type: type ?? 'text', step, value: value ?? '' });
+  if (now !== undefined) {
+    input.addEventListener('input', () => {
+      input.closest('.field').querySelector('.help').textContent = input.value.trim() === now ? '' : `now ${now}`;
+    });
+  }
   return el('div', { class: wide ? 'field wide' : 'field', 'data-field': name },
     el('label', { for: id }, label), input,
-    el('p', { class: 'help', id: `${id}-help` }, help ?? ''),
-    el('p', { class: 'error', id: `${id}-error`, role: 'alert' }));
+    el('p', { class: 'error', id: `${id}-error`, role: 'alert' }),
+    el('p', { class: 'help', id: `${id}-help` }, help ?? ''));
 }
 
 /** A moment as an input for the time of this browser has it, with seconds. */
@@ -118,12 +123,14 @@ export function ask({ title, text, fields = [], ends, confirm, danger, path, bod
         return;
       }
       submit.disabled = true;
+      submit.setAttribute('aria-busy', 'true');
       try {
         await post(path, { ...body(values), ...finish, reason: values.reason.trim() });
         done = true;
         dialog.close();
       } catch (failure) {
         submit.disabled = false;
+        submit.removeAttribute('aria-busy');
         mistake(failure.field, failure.message);
       }
     });

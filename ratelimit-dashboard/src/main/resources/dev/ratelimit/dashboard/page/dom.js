@@ -42,22 +42,37 @@ export function limitLink(name) {
   return name.startsWith('quota') ? name : link(name, 'limits', name);
 }
 
-/** Fills a place anew if its data changed. The focus stays on the element with the same data-key. */
+const keyOf = node => node.dataset.key ?? `${node.tagName} ${node.getAttribute('href')} ${node.textContent}`;
+
+/** What takes the focus in a place, and is the same as a node that may be older. */
+function sameAs(place, node) {
+  return [...place.querySelectorAll('a[href], button, summary, [tabindex]')].filter(one => keyOf(one) === keyOf(node));
+}
+
+/** Fills a place anew if its data changed. The focus stays where it was, and what was unfolded stays so. */
 export function show(place, data, render) {
   const text = JSON.stringify(data) ?? '';
   if (place.shownData === text) {
     return;
   }
   place.shownData = text;
-  const key = place.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+  const focused = place.contains(document.activeElement) ? document.activeElement : undefined;
+  const index = focused ? sameAs(place, focused).indexOf(focused) : -1;
   const unfolded = place.querySelector('details')?.open;
   place.replaceChildren(...[render(data)].flat(Infinity).filter(Boolean));
   if (unfolded && place.querySelector('details')) {
     place.querySelector('details').open = true;
   }
-  if (key) {
-    [...place.querySelectorAll('[data-key]')].find(one => one.dataset.key === key)?.focus();
+  if (focused) {
+    const same = sameAs(place, focused);
+    (same[index] ?? same[0])?.focus({ preventScroll: true });
   }
+}
+
+/** A text as a sentence: servers answer with clauses. */
+export function sentence(text) {
+  const begun = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
 }
 
 // Numbers
@@ -144,10 +159,22 @@ export function countdown(instant, over = 'over') {
     left(instant) > 0 ? duration(left(instant)) : over);
 }
 
+/** A time that is over, in one unit: nobody reads the seconds of an hour. */
+function ago(instant) {
+  const seconds = Math.max(0, -left(instant));
+  const [size, unit] = [[86400, 'd'], [3600, 'h'], [60, 'min']].find(([one]) => seconds >= one) ?? [1, 's'];
+  return `${Math.floor(seconds / size)} ${unit} ago`;
+}
+
 /** The time since then, counted live. */
 export function since(instant) {
   const date = new Date(instant);
-  return el('time', { datetime: instant, title: utc(date), 'data-since': instant }, `${duration(-left(instant))} ago`);
+  return el('time', { datetime: instant, title: utc(date), 'data-since': instant }, ago(instant));
+}
+
+/** A moment to come, with the time that is left. */
+export function ending(instant) {
+  return [time(instant), left(instant) > 0 ? [' (', countdown(instant, 'over'), ')'] : null];
 }
 
 setInterval(() => {
@@ -159,7 +186,7 @@ setInterval(() => {
     }
   }
   for (const node of document.querySelectorAll('[data-since]')) {
-    const text = `${duration(-left(node.dataset.since))} ago`;
+    const text = ago(node.dataset.since);
     if (node.textContent !== text) {
       node.textContent = text;
     }
@@ -172,16 +199,25 @@ export function empty(text, ...more) {
   return el('p', { class: 'empty' }, text, ...more);
 }
 
+/** Grey lines in the place of data that is on its way. */
+export function loading(lines = 4) {
+  return el('div', { class: 'loading' }, el('p', { class: 'hidden' }, 'Loading …'), Array.from({ length: lines }, () => el('div', { class: 'loading-line' })));
+}
+
 export function card(title, attributes, ...children) {
   const id = 'h-' + title.toLowerCase().replace(/[^a-z]+/g, '-');
   return el('section', { class: 'card', 'aria-labelledby': id, ...attributes },
     el('div', { class: 'card-head' }, el('h2', { id }, title)), ...children);
 }
 
-/** A table that scrolls sideways on a narrow screen. Numbers are aligned to the right; a spare column is for wide screens. */
-export function table(caption, columns, rows) {
+/**
+ * A table whose rows become blocks on a phone. Numbers are aligned to the right; a spare column is for wide screens.
+ *
+ * @param kind of a list of a few short columns: brief blocks of two lines
+ */
+export function table(caption, columns, rows, kind = '') {
   return el('div', { class: 'scroll' },
-    el('table', { class: 'rows', role: 'table' },
+    el('table', { class: `rows ${kind}`, role: 'table' },
       el('caption', { class: 'hidden' }, caption),
       el('thead', { role: 'rowgroup' }, el('tr', { role: 'row' }, columns.map(({ title, right, spare }) =>
         el('th', { scope: 'col', role: 'columnheader', class: [right ? 'right' : '', spare ? 'spare' : ''].join(' ') }, title)))),
