@@ -29,11 +29,18 @@ final class Reads {
 
     private static final Duration HOUR = Duration.ofHours(1);
     private static final Duration DAY = Duration.ofDays(1);
-    private static final int TOP = 20;
+
+    /** Subjects on a limit: one subject is often counted by several. */
+    private static final int TOP = 50;
+
     private static final int PENALTIES = 50;
     private static final int ENTRIES = 50;
     private static final int FOUND = 50;
     private static final int CHANGES = 200;
+
+    /** Changes that are marked in the chart of all requests. */
+    private static final int MARKED = 20;
+
     private static final int PROBLEMS = 20;
 
     /** Limits or rules in a table, which an open page reads again every few seconds. */
@@ -77,6 +84,7 @@ final class Reads {
                 .with("busiest", () -> operations.busiest(HOUR, TOP))
                 .with("penalties", () -> operations.penalties(PENALTIES))
                 .with("penaltyCount", operations::penaltyCount)
+                .with("changes", () -> operations.changes(ChangeLog.Query.newest(MARKED)))
                 .json();
     }
 
@@ -147,7 +155,11 @@ final class Reads {
         return screen().with("limit", limit)
                 .with("history", operations.limitHistory(name))
                 .with("timeline", () -> timeline(name, range(request)))
-                .with("trial", () -> limit.trial() == null ? null : timeline(TrialNames.candidateOf(name), "hour"))
+                .with(
+                        "trial",
+                        () -> limit.trial() == null
+                                ? null
+                                : timeline(TrialNames.candidateOf(name), range(request)))
                 .json();
     }
 

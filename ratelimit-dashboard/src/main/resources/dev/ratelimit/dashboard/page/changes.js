@@ -1,17 +1,24 @@
 // Who changed what, when and why.
 
-import { card, el, empty, limitLink, link, show, table, time } from './dom.js';
+import { card, el, empty, ending, limitLink, link, loading, show, table, time } from './dom.js';
 import { get } from './api.js';
 import { changedProperties } from './actions.js';
 
-/** The words of an action, such as roll-back. */
+/** What an operator did, for each action. */
+const DID = {
+  'set': 'changed', 'remove': 'returned to the configuration:', 'roll-back': 'rolled back', 'switch-off': 'switched off', 'switch-on': 'switched on',
+  'block': 'blocked', 'unblock': 'unblocked', 'reset': 'reset', 'clear-penalty': 'ended the penalty of', 'note': 'made a note on',
+  'create': 'created', 'revoke': 'revoked', 'back-up': 'wrote', 'run': 'ran',
+};
+
 const words = text => text.replaceAll('-', ' ');
+const did = action => DID[action] ?? words(action);
 
 function target({ kind, name }) {
   switch (kind) {
-    case 'limit': return name === '*' ? 'all limits' : link(name, 'limits', name);
+    case 'limit': return name === '*' ? 'all limits' : ['limit ', link(name, 'limits', name)];
     case 'rule': return ['rule ', link(name, 'limits', `rule ${name}`)];
-    case 'user': case 'quota': return [kind === 'quota' ? 'quota of ' : '', link(name, 'subjects', `user:${name}`)];
+    case 'user': case 'quota': return [kind === 'quota' ? 'the quota of ' : 'user ', link(name, 'subjects', `user:${name}`)];
     case 'subject': return link(name, 'subjects', name);
     case 'api-key': return ['API key ', link(name, 'subjects', `api-key:${name}`)];
     default: return [`${words(kind)} `, name];
@@ -42,11 +49,22 @@ function flat(value, prefix = '', found = {}) {
 /** These have columns of their own, or stand in the sentence. */
 const SAID = ['blocked-until', 'reason', 'limit'];
 
-function difference(change) {
-  const [before, after] = [flat(read(change.before)), flat(read(change.after))];
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
-    .filter(name => before[name] !== after[name] && !SAID.includes(name));
-  return names.length === 0 ? null : changedProperties(names.map(name => ({ name, before: before[name], after: after[name] })));
+/** The state is already said by the action. */
+const SAID_BY_ACTION = { 'switch-off': ['enabled'], 'switch-on': ['enabled'], 'block': ['blocked'], 'unblock': ['blocked'] };
+
+/** The properties that a change set, with their values before and after. */
+function differences({ action, before, after }) {
+  const [old, current] = [flat(read(before)), flat(read(after))];
+  const said = [...SAID, ...(SAID_BY_ACTION[action] ?? [])];
+  return [...new Set([...Object.keys(old), ...Object.keys(current)])]
+    .filter(name => old[name] !== current[name] && !said.includes(name))
+    .map(name => ({ name, before: old[name], after: current[name] }));
+}
+
+/** A change of a limit or a rule as a text, such as "changed limit orders: max-requests 60 → 120". */
+export function inWords(entry) {
+  const changed = differences(entry).slice(0, 3).map(({ name, before, after }) => `${name} ${[before, after ?? 'removed'].filter(value => value !== undefined).join(' → ')}`);
+  return `${did(entry.action)} ${entry.name === '*' ? 'all limits' : `${entry.kind} ${entry.name}`}${changed.length ? `: ${changed.join(', ')}` : ''}`;
 }
 
 /** The limits on which a subject was reset. */
@@ -60,17 +78,18 @@ function where(change) {
 const AT_ONCE = ['remove', 'unblock', 'reset', 'clear-penalty', 'note', 'create', 'revoke', 'back-up', 'run'];
 
 function end({ action, change }) {
-  return change.until ? time(change.until) : AT_ONCE.includes(action) ? '' : el('span', { class: 'muted' }, 'no end');
+  return change.until ? ending(change.until) : AT_ONCE.includes(action) ? '' : el('span', { class: 'muted' }, 'no end');
 }
 
 export function changes(page) {
   const list = el('div', {});
   const filter = el('input', { type: 'search', id: 'filter', autocomplete: 'off', spellcheck: 'false', oninput: () => draw() });
   let all = [];
-  const frame = card('What operators changed while running', {}, list);
-  frame.querySelector('.card-head').append(el('div', { class: 'controls' }, el('label', { for: 'filter' }, 'Filter'), filter));
-  page.main.append(el('h1', { class: 'hidden' }, 'Changes'), frame);
-  list.append(empty('Loading …'));
+  page.main.append(
+    el('div', { class: 'page-head' }, el('h1', {}, 'Changes'), el('p', { class: 'lead' }, 'All that operators changed while the application ran, the newest first.'),
+      el('div', { class: 'controls' }, el('label', { for: 'filter' }, 'Filter'), filter)),
+    card('Changes', { class: 'card untitled' }, list));
+  list.append(loading());
 
   function draw() {
     const wanted = filter.value.trim().toLowerCase();
@@ -79,7 +98,7 @@ export function changes(page) {
       : table('Changes', [{ title: 'When' }, { title: 'Who' }, { title: 'What' }, { title: 'Why' }, { title: 'Until' }],
         rows.map(entry => [
           time(entry.change.at), el('strong', {}, entry.change.by),
-          [`${words(entry.action)} `, target(entry), where(entry), difference(entry)],
+          [`${did(entry.action)} `, target(entry), where(entry), changedProperties(differences(entry))],
           entry.change.reason ?? el('span', { class: 'muted' }, 'no reason given'),
           end(entry),
         ]))));

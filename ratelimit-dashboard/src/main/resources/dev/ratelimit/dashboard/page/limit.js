@@ -1,8 +1,8 @@
 // One limit or one rule: its properties, its history, and how to change it.
 
-import { card, el, empty, link, percent, number, show, table, tag, time } from './dom.js';
+import { card, el, empty, ending, link, loading, number, percent, show, table, tag, time } from './dom.js';
 import { get } from './api.js';
-import { chart, ranges } from './chart.js';
+import { ranges, showChart } from './chart.js';
 import { action, changedProperties, edit, raise, removeLimit, rollBack, switchLimit, switchRule } from './actions.js';
 import { grants, origin } from './limits.js';
 
@@ -38,14 +38,14 @@ function history(page, kind, name, versions) {
       difference(version, versions[index + 1]),
       time(version.change.at),
       [el('strong', {}, version.change.by), el('br', {}), version.change.reason ?? el('span', { class: 'muted' }, 'no reason given')],
-      version.change.until ? time(version.change.until) : el('span', { class: 'muted' }, 'no end'),
+      version.change.until ? ending(version.change.until) : el('span', { class: 'muted' }, 'no end'),
       version.state === 'broken' || applies(version, index) ? null
         : action(page, 'Roll back …', { class: 'small', 'data-key': `back ${version.version}`, 'aria-label': `Roll back to version ${version.version}`, done: 'Rolled back.' }, () => rollBack(kind, name, version.version, inForce)),
     ]));
 }
 
 function properties(limit) {
-  return table('Properties', [{ title: 'Property' }, { title: 'Value' }, { title: 'From' }],
+  return table('Properties', [{ title: 'Property' }, { title: 'Value' }, { title: 'Source' }],
     limit.properties.map(({ name, value, source }) => [
       el('code', {}, name), el('span', { class: 'num' }, value),
       source.limit ? [origin(source), ' of ', link(source.limit, 'limits', source.limit)] : origin(source)]));
@@ -60,16 +60,19 @@ function buttons(page, limit) {
   ];
 }
 
-/** The requests of a timeline. */
-function totals({ periods }) {
-  return periods.reduce((sum, { totals: one }) => ({
-    requests: sum.requests + one.total, denied: sum.denied + one.throttled + one.blocked }), { requests: 0, denied: 0 });
-}
-
-function trial({ limit, trial: tried }) {
+function trial(limit) {
   return el('div', { class: 'beside' },
     el('div', {}, el('h3', {}, 'Live'), el('p', {}, grants(limit)), usage(limit.lastHour, 'denied')),
-    el('div', {}, el('h3', {}, tag('trial', 'info')), el('p', {}, limit.trial.sentence), usage(tried ? totals(tried) : limit.trial.lastHour, 'would have been denied')));
+    el('div', {}, el('h3', {}, tag('trial', 'info')), el('p', {}, limit.trial.sentence), usage(limit.trial.lastHour, 'would have been denied')));
+}
+
+/** Each version of a limit is a mark in its chart. */
+function marks({ history: versions, timeline }) {
+  return versions.filter(({ change }) => change.at >= timeline.from).map((version, index) => {
+    const changed = version.state === 'set' ? differences(versions[index + 1]?.state === 'set' ? versions[index + 1].properties : {}, version.properties) : [];
+    return { at: version.change.at, by: version.change.by,
+      text: changed.length ? changed.map(({ name, before, after }) => `${name} ${[before, after ?? 'removed'].filter(Boolean).join(' → ')}`).join(', ') : STATES[version.state] };
+  });
 }
 
 function usage(use, words) {
@@ -98,16 +101,27 @@ export function limit(page, name) {
   }
   const [head, live, requests, facts, versions] = [el('div', { class: 'page-head' }), el('div', {}), el('div', {}), el('div', {}), el('div', {})];
   const range = ranges(() => page.refresh());
+  for (const place of [requests, facts, versions]) {
+    place.append(loading());
+  }
   const timelineCard = card('Requests', {}, requests);
   timelineCard.querySelector('.card-head').append(el('div', { class: 'controls' }, range.choice));
   page.main.append(el('p', { class: 'crumbs' }, link('Limits', 'limits')), head, live, timelineCard, card('History', {}, versions), card('Properties', {}, facts));
   async function load() {
-    const data = await get('limit', { name, range: range.chosen() });
+    const wanted = range.chosen();
+    const data = await get('limit', { name, range: wanted });
+    if (wanted !== range.chosen()) {
+      return;
+    }
     page.fresh(data);
     show(head, data.limit, found => [el('h1', {}, found.name), found.enabled ? null : tag('off', 'off'),
       el('p', { class: 'lead' }, grants(found)), el('div', { class: 'buttons' }, buttons(page, found))]);
-    show(live, { limit: data.limit, trial: data.trial ?? null }, part => (part.limit.trial ? card('Trial beside live', {}, trial(part)) : null));
-    show(requests, data.timeline ?? {}, timeline => (data.timeline ? chart(timeline) : empty('There is no history to show.')));
+    show(live, data.limit, found => (found.trial ? card('Trial beside live', {}, trial(found)) : null));
+    if (data.timeline) {
+      showChart(requests, data.timeline, marks(data), data.trial ?? undefined);
+    } else {
+      show(requests, null, () => empty('The history cannot be read now.'));
+    }
     show(facts, data.limit, properties);
     show(versions, data.history, all => history(page, 'limit', name, all));
   }

@@ -1,13 +1,52 @@
 // What happens now, and what is wrong.
 
-import { button, card, compact, countdown, el, empty, limitLink, link, micros, number, percent, show, since, table, tag, to, bar } from './dom.js';
+import { bar, button, card, compact, countdown, el, empty, limitLink, loading, micros, number, percent, sentence, show, since, table, tag, time, to } from './dom.js';
 import { get } from './api.js';
-import { chart, ranges } from './chart.js';
+import { ranges, showChart } from './chart.js';
 import { action, reset, switchAll } from './actions.js';
+import { inWords } from './changes.js';
 
-/** Where to go with a warning. */
-function advice(warning) {
-  return warning.limit ? [' ', link(`Open ${warning.limit}`, 'limits', warning.limit)] : [];
+/** What to do about a condition. */
+const REMEDIES = {
+  'store-failing': 'Check that the database runs, and that this instance reaches it. Until then, on-failure of each rule decides.',
+  'queue-filling': 'Requests come faster than the store decides. Look at the load of the database, or switch off a limit that you can spare.',
+  'audit-dropping': 'Entries come faster than the database takes them. Write fewer of them, as with ratelimit.audit.mode: denied.',
+  'audit-failing': 'Check the database of the audit trail, and its disk.',
+  'users-hurt': 'Raise the limit for a time, or find out who is denied.',
+  'many-offenders': 'Block the addresses of an attack. If they are ordinary users, raise the limit.',
+  'violation-surge': 'Find out who is denied. Block an attacker; raise the limit for ordinary users.',
+  'penalties-rising': 'Find out who is under a penalty. End those that hit ordinary users.',
+  'retention-failing': 'Nothing is lost. Make room on the disk, or correct the folder of the archive.',
+};
+
+/** The list of this page that has more about a condition. */
+const LISTS = {
+  'store-failing': ['instance', 'Store and connections'],
+  'queue-filling': ['instance', 'Store and queue'],
+  'users-hurt': ['most-denied', 'Who is denied'],
+  'many-offenders': ['most-denied', 'Who is denied'],
+  'violation-surge': ['most-denied', 'Who is denied'],
+  'penalties-rising': ['active-penalties', 'Active penalties'],
+};
+
+/** A link to a part of this page. The address stays: it names the screen. */
+function jump(part, text, key) {
+  return el('a', {
+    href: '#/now', 'data-key': key, onclick: event => {
+      event.preventDefault();
+      const place = document.querySelector(`[data-part="${part}"]`);
+      place?.scrollIntoView({ block: 'center' });
+      place?.focus();
+    },
+  }, text);
+}
+
+/** What to do about a warning, and where. */
+function remedy({ kind, limit }) {
+  const list = LISTS[kind];
+  return el('div', { class: 'remedy' }, REMEDIES[kind] ?? null,
+    limit ? [' ', el('a', { href: to('limits', limit), 'data-key': `open ${kind} ${limit}` }, `Open ${limit}`)] : null,
+    list ? [' ', jump(...list, `show ${kind} ${limit}`)] : null);
 }
 
 function warnings(page, { status, problems, problemCount, enabled }) {
@@ -19,7 +58,7 @@ function warnings(page, { status, problems, problemCount, enabled }) {
   }
   for (const warning of status.warnings) {
     const urgent = ['store-failing', 'queue-filling'].includes(warning.kind);
-    lines.push(el('li', { class: urgent ? 'bad' : 'warn' }, warning.sentence, advice(warning)));
+    lines.push(el('li', { class: urgent ? 'bad' : 'warn' }, el('strong', {}, sentence(warning.sentence)), remedy(warning)));
   }
   for (const problem of problems) {
     lines.push(el('li', { class: 'warn' }, `A stored row is invalid and skipped: ${problem}`));
@@ -63,41 +102,62 @@ function brief(subject) {
   return el('a', { class: 'brief', href: to('subjects', subject), title: subject }, subject);
 }
 
+/** A card that a warning can lead to. */
+function part(title, ...children) {
+  return card(title, { tabindex: '-1', 'data-key': `part ${title}`, 'data-part': title.toLowerCase().replaceAll(' ', '-').replace('this-', '') }, ...children);
+}
+
 /** As many rows as a list shows at first; the rest on demand. */
 const FEW = 8;
 
-function subjectsTable(title, all, read, kind, none, more) {
-  if (!all) {
+/** One row for a subject, with the limits that count it, as one request counts on several. */
+function bySubject(all, read) {
+  const found = new Map();
+  for (const row of all) {
+    const known = found.get(row.subject) ?? { subject: row.subject, most: 0, limits: [], lastRequestAt: row.lastRequestAt };
+    known.most = Math.max(known.most, read(row.totals));
+    known.limits.push({ name: row.limit, number: read(row.totals) });
+    known.lastRequestAt = known.lastRequestAt > row.lastRequestAt ? known.lastRequestAt : row.lastRequestAt;
+    found.set(row.subject, known);
+  }
+  return [...found.values()].sort((a, b) => b.most - a.most);
+}
+
+/** The limits of a subject; a number only where it differs from that of the row. */
+function limitsOf({ limits, most }) {
+  return limits.map(({ name, number: part }, index) => [index ? ', ' : '',
+    name ? limitLink(name) : el('span', { class: 'muted' }, 'all'),
+    part === most ? null : el('span', { class: 'muted num' }, ` ${compact(part)}`)]);
+}
+
+function subjectsTable(title, rowsOfLimits, read, kind, none, more) {
+  if (!rowsOfLimits) {
     return null;
   }
+  const all = bySubject(rowsOfLimits, read);
   const rows = more.shown ? all : all.slice(0, FEW);
-  const most = Math.max(1, ...rows.map(row => read(row.totals)));
-  return card(title, {}, rows.length === 0 ? empty(none)
-    : [table(title, [{ title: 'Subject' }, { title: 'Limit' }, { title: kind === 'denied' ? 'Denied' : 'Requests', right: true }, { title: '', spare: true }, { title: 'Last', spare: true }],
-      rows.map(row => [
-        brief(row.subject),
-        row.limit ? limitLink(row.limit) : el('span', { class: 'muted' }, 'all'),
-        compact(read(row.totals)),
-        bar(read(row.totals), most, kind),
-        since(row.lastRequestAt),
-      ])),
-    all.length <= FEW ? null : button(more.shown ? `Show ${FEW}` : `Show ${all.length}`, { class: 'small', 'data-key': `more ${title}`, 'aria-label': `${more.shown ? `Show ${FEW}` : `Show ${all.length}`}: ${title}`, onclick: more.toggle })]);
+  const most = Math.max(1, ...rows.map(row => row.most));
+  const text = more.shown ? `Show ${FEW}` : `Show ${all.length}`;
+  return part(title, rows.length === 0 ? empty(none)
+    : [table(title, [{ title: 'Subject' }, { title: kind === 'denied' ? 'Denied' : 'Requests', right: true }, { title: '', spare: true }, { title: 'Limits' }, { title: 'Last', spare: true }],
+      rows.map(row => [brief(row.subject), compact(row.most), bar(row.most, most, kind), limitsOf(row), since(row.lastRequestAt)]), 'brief-rows'),
+    all.length <= FEW ? null : button(text, { class: 'small', 'data-key': `more ${title}`, 'aria-label': `${text}: ${title}`, onclick: more.toggle })]);
 }
 
 function penaltiesTable(page, { penalties, penaltyCount }) {
   if (!penalties) {
     return null;
   }
-  return card('Active penalties', {}, penalties.length === 0 ? empty('No subject is under a penalty.')
-    : [table('Active penalties', [{ title: 'Subject' }, { title: 'Limit' }, { title: 'Violations', right: true, spare: true }, { title: 'Left', right: true }, { title: '' }],
+  return part('Active penalties', penalties.length === 0 ? empty('No subject is under a penalty.')
+    : [table('Active penalties', [{ title: 'Subject' }, { title: 'Left', right: true }, { title: 'Limit' }, { title: 'Violations', right: true, spare: true }, { title: '' }],
       penalties.map(penalty => [
         brief(penalty.subject),
+        penalty.until ? countdown(penalty.until) : 'no end',
         limitLink(penalty.limit),
         number(penalty.violations),
-        penalty.until ? countdown(penalty.until) : 'no end',
         action(page, 'End …', { class: 'small', 'data-key': `end ${penalty.subject} ${penalty.limit}`, 'aria-label': `End the penalty of ${penalty.subject} on ${penalty.limit}`, done: 'The penalty is over.' },
           () => reset(penalty.subject, penalty.limit)),
-      ])),
+      ]), 'brief-rows'),
     penaltyCount > penalties.length ? el('p', { class: 'note rest' }, `The ${number(penalties.length)} longest of ${number(penaltyCount)}.`) : null]);
 }
 
@@ -114,7 +174,7 @@ function instance({ status }) {
   if (!status) {
     return null;
   }
-  return card('This instance', {}, el('dl', { class: 'facts' },
+  return part('This instance', el('dl', { class: 'facts' },
     status.store ? [
       fact('Store', [status.store.available ? tag('available', 'good') : tag(`unavailable for ${status.store.unavailableFor}`, 'bad'), ' ', shortened(status.store.name)]),
       fact('Circuit', status.store.circuit, status.store.circuit === 'closed' ? 'good' : 'bad'),
@@ -124,45 +184,74 @@ function instance({ status }) {
     fact('Last upkeep', status.lastUpkeepAt ? since(status.lastUpkeepAt) : 'not yet')));
 }
 
-function explained(data) {
-  return Object.values(data.missing).filter((text, index, all) => all.indexOf(text) === index)
-    .map(text => el('p', { class: 'note' }, text));
+/** Says why parts are missing or old. */
+function explained({ missing, keptFrom }) {
+  return [...new Set(Object.values(missing))].map(text => el('p', { class: 'note' }, text,
+    keptFrom ? [' The numbers below are older: they were read at ', time(keptFrom), '.'] : null));
+}
+
+/** The parts of the answer that can be missing while the database is gone. */
+const KEPT = ['timeline', 'hour', 'mostDenied', 'busiest', 'penalties', 'penaltyCount', 'changes'];
+
+/** Changes of limits and rules within a timeline; of one limit, if one is chosen. */
+function marks({ changes = [], timeline }, only) {
+  return changes.filter(({ kind, name, change }) => ['limit', 'rule'].includes(kind)
+    && (!only || (kind === 'limit' && [only, '*'].includes(name))) && change.at >= timeline.from)
+    .map(entry => ({ at: entry.change.at, by: entry.change.by, text: inWords(entry) }));
 }
 
 export function now(page) {
   let only = '';
   let known = [];
+  let kept = {};
   const unfolded = { denied: false, busiest: false };
   const more = list => ({ shown: unfolded[list], toggle: () => { unfolded[list] = !unfolded[list]; page.refresh(); } });
   const places = Object.fromEntries(['warnings', 'tiles', 'chart', 'lists', 'missing'].map(name => [name, el('div', {})]));
-  const range = ranges(() => page.refresh());
-  const select = el('select', { 'aria-label': 'Requests to show', onchange: () => { only = select.value; page.refresh(); } },
+  const choose = () => { kept = {}; page.refresh(); };
+  const range = ranges(choose);
+  const select = el('select', { 'aria-label': 'Requests to show', onchange: () => { only = select.value; choose(); } },
     el('option', { value: '' }, 'All requests'));
   const timelineCard = card('Requests', {}, places.chart);
   timelineCard.querySelector('.card-head').append(el('div', { class: 'controls' }, select, range.choice));
-  places.warnings.setAttribute('aria-live', 'polite');
   page.main.append(el('h1', { class: 'hidden' }, 'Now'), places.warnings, places.missing, places.tiles, timelineCard, places.lists);
-  places.chart.append(empty('Loading …'));
+  places.chart.append(loading(8));
+
+  /** While the database is gone, the last numbers stay, and say of when they are. */
+  function withKept(data) {
+    const old = KEPT.filter(name => name in data.missing && kept[name] !== undefined);
+    const all = { ...data, ...Object.fromEntries(old.map(name => [name, kept[name]])), keptFrom: old.length ? kept.at : undefined };
+    kept = { ...Object.fromEntries(KEPT.map(name => [name, all[name]])), at: all.keptFrom ?? data.at };
+    return all;
+  }
 
   async function load() {
-    const data = await get('now', { range: range.chosen(), limit: only });
-    page.fresh(data);
+    const [wanted, period] = [only, range.chosen()];
+    const answer = await get('now', { range: period, limit: wanted });
+    if (wanted !== only || period !== range.chosen()) {
+      return;
+    }
+    page.fresh(answer);
+    const data = withKept(answer);
     if (JSON.stringify(known) !== JSON.stringify(data.limits)) {
       known = data.limits;
-      const more = data.limitCount - known.length;
+      const others = data.limitCount - known.length;
       select.replaceChildren(el('option', { value: '' }, 'All requests'), ...known.map(name => el('option', { value: name, selected: name === only }, name)),
-        ...(more > 0 ? [el('option', { disabled: true }, `${number(more)} more are under Limits`)] : []));
+        ...(others > 0 ? [el('option', { disabled: true }, `${number(others)} more are under Limits`)] : []));
     }
-    show(places.warnings, { status: { warnings: data.status.warnings }, problems: data.problems, problemCount: data.problemCount, enabled: data.enabled }, part => warnings(page, part));
-    show(places.missing, data.missing, () => explained(data));
-    show(places.tiles, { hour: data.hour, penaltyCount: data.penaltyCount, at: data.at.slice(0, 16) + ':00Z' }, tiles);
-    show(places.chart, data.timeline ?? {}, timeline => (data.timeline ? chart(timeline) : empty('There is no history to show.')));
-    show(places.lists, { ...data, unfolded, at: null, timeline: null, hour: null }, part => el('div', { class: 'columns' },
+    show(places.warnings, { status: { warnings: data.status.warnings }, problems: data.problems, problemCount: data.problemCount, enabled: data.enabled }, one => warnings(page, one));
+    show(places.missing, { missing: data.missing, keptFrom: data.keptFrom }, explained);
+    show(places.tiles, { hour: data.hour, penaltyCount: data.penaltyCount, at: (data.keptFrom ?? data.at).slice(0, 16) + ':00Z' }, tiles);
+    if (data.timeline) {
+      showChart(places.chart, data.timeline, marks(data, only));
+    } else {
+      show(places.chart, null, () => empty('The history cannot be read now.'));
+    }
+    show(places.lists, { ...data, unfolded, at: null, timeline: null, hour: null, changes: null }, one => el('div', { class: 'columns' },
       el('div', { class: 'column' },
-        subjectsTable('Most denied', part.mostDenied, totals => totals.throttled + totals.blocked, 'denied', 'Nobody was denied in the last hour.', more('denied')),
-        penaltiesTable(page, part), instance(part)),
+        subjectsTable('Most denied', one.mostDenied, totals => totals.throttled + totals.blocked, 'denied', 'Nobody was denied in the last hour.', more('denied')),
+        penaltiesTable(page, one)),
       el('div', { class: 'column' },
-        subjectsTable('Busiest', part.busiest, totals => totals.total, 'allowed', 'No requests in the last hour.', more('busiest')))));
+        subjectsTable('Busiest', one.busiest, totals => totals.total, 'allowed', 'No requests in the last hour.', more('busiest')), instance(one))));
   }
   return { load, every: 4000 };
 }
