@@ -1,6 +1,6 @@
 // Why a request is allowed or denied. Nothing is charged.
 
-import { card, countdown, el, empty, limitLink, link, number, tag, time } from './dom.js';
+import { bar, card, countdown, el, limitLink, link, loading, number, sentence } from './dom.js';
 import { get, post } from './api.js';
 import { outcome } from './subjects.js';
 
@@ -17,17 +17,54 @@ function answerOf(limit) {
   return el('li', {}, outcome(limit.outcome), ' ', limitLink(limit.limit),
     limit.subject ? [' counts ', link(limit.subject, 'subjects', limit.subject)] : null,
     count && count.used !== null && count.capacity !== null ? el('span', { class: 'muted num' }, `: ${number(count.used)} of ${number(count.capacity)} used, ${number(count.remaining)} remain`) : null,
+    count?.retryAfter ? el('span', {}, `, again in ${count.retryAfter}`) : null,
     limit.penaltyUntil ? [', penalty for another ', countdown(limit.penaltyUntil)] : null,
-    limit.note ? el('span', { class: 'muted' }, ` ${limit.note}`) : null);
+    limit.note ? el('span', { class: 'muted' }, ` ${sentence(limit.note)}`) : null,
+    count && count.used !== null && count.capacity !== null ? bar(count.used, count.capacity, count.remaining === 0 ? 'denied' : 'allowed') : null);
+}
+
+const DENIED = ['throttled', 'blocked', 'unknown_api_key', 'failed_closed'];
+
+/** One step of a request on its way: its mark is good, bad or neither. */
+function step(kind, ...content) {
+  return el('li', { class: kind ? `step step-${kind}` : 'step' }, content);
 }
 
 function ruleOf(rule) {
-  return el('li', { class: rule.applies ? 'applies' : 'passed-over' },
-    el('div', { class: 'rule-head' },
-      tag(rule.applies ? 'applies' : 'does not apply', rule.applies ? 'good' : 'off'), ' ',
-      link(rule.name, 'limits', `rule ${rule.name}`), rule.action === 'throttle' ? null : [' ', tag(rule.action, rule.action === 'block' ? 'bad' : 'info')]),
-    rule.why && !rule.applies ? el('p', { class: 'muted' }, rule.why) : null,
+  const kind = rule.action === 'block' || rule.limits.some(({ outcome: word }) => DENIED.includes(word)) ? 'bad' : 'good';
+  const says = { allow: ' applies, and lets the request pass.', block: ' applies, and blocks the request.' }[rule.action]
+    ?? (rule.limits.length ? ' applies, and asks:' : ' applies.');
+  return step(kind, el('p', {}, 'Rule ', link(rule.name, 'limits', `rule ${rule.name}`), says),
     rule.limits.length ? el('ul', { class: 'answers' }, rule.limits.map(answerOf)) : null);
+}
+
+/** So many rules that do not apply are listed at once; more are folded. */
+const LISTED = 4;
+
+function passedOver(rules) {
+  const list = el('ul', { class: 'passed-over' }, rules.map(rule => el('li', {}, link(rule.name, 'limits', `rule ${rule.name}`), ': ', rule.why)));
+  const text = rules.length === 1 ? 'One rule does not apply' : `${number(rules.length)} rules do not apply`;
+  return step('skipped', rules.length > LISTED ? el('details', {}, el('summary', {}, text), list) : [el('p', {}, `${text}:`), list]);
+}
+
+/** The rules in their order; those between two that apply are one step. */
+function walk(rules) {
+  const steps = [];
+  let passed = [];
+  for (const rule of [...rules, null]) {
+    if (rule && !rule.applies) {
+      passed.push(rule);
+      continue;
+    }
+    if (passed.length) {
+      steps.push(passedOver(passed));
+      passed = [];
+    }
+    if (rule) {
+      steps.push(ruleOf(rule));
+    }
+  }
+  return steps;
 }
 
 const SENTENCES = {
@@ -36,37 +73,61 @@ const SENTENCES = {
   blocked: 'This request would be denied now: it is blocked.',
   exempt: 'This request is exempt: no rule applies.',
   unknown_api_key: 'This request would be denied now: its API key is invalid.',
+  failed_open: 'This request would be allowed now, because the store is unavailable and the rule allows that.',
+  failed_closed: 'This request would be denied now, because the store is unavailable.',
 };
 
+const KINDS = { user: 'user:', address: 'ip:', apiKey: 'api-key:' };
+
+/** Where to go from a denial: the limits that deny, and the subjects that they count. */
+function remedies({ rules, request }) {
+  const denying = rules.filter(rule => rule.applies).flatMap(rule => rule.limits).filter(limit => DENIED.includes(limit.outcome));
+  const limits = [...new Set(denying.map(({ limit }) => limit))].filter(name => !name.startsWith('quota'));
+  const subjects = [...new Set([...denying.map(({ subject }) => subject), request.user ? `user:${request.user}` : null])].filter(Boolean);
+  const links = [...limits.map(name => ['limit ', link(name, 'limits', name)]), ...subjects.map(name => link(name, 'subjects', name))];
+  return links.length === 0 ? null
+    : el('p', { class: 'remedy' }, 'To change that, open ', links.map((one, index) => [index ? (index === links.length - 1 ? ' or ' : ', ') : '', one]), '.');
+}
+
 function result(found) {
-  const { request, sender } = found;
-  const applying = found.rules.filter(rule => rule.applies).length;
+  const { request, sender, rules } = found;
+  const denied = DENIED.includes(found.outcome);
+  const applying = rules.filter(rule => rule.applies).length;
   return [
     card('Answer', {},
       el('p', { class: 'answer' }, outcome(found.outcome), ' ', el('strong', {}, SENTENCES[found.outcome] ?? `The outcome is ${found.outcome}.`)),
-      el('dl', { class: 'facts' },
-        el('dt', {}, 'Request'), el('dd', {}, el('code', {}, `${request.method} ${request.path}`)),
-        el('dt', {}, 'Sender'), el('dd', {}, [sender.user ?? 'nobody', request.address ? `from ${request.address}` : null].filter(Boolean).join(' ')),
-        el('dt', {}, 'Tier'), el('dd', {}, `${sender.tier}, from ${sender.tierFrom}`),
-        sender.apiKey ? [el('dt', {}, 'API key'), el('dd', {}, sender.apiKey)] : null,
-        sender.blockedUntil ? [el('dt', {}, 'Blocked until'), el('dd', {}, time(sender.blockedUntil))] : null),
-      found.notes.length ? el('ul', { class: 'notes' }, found.notes.map(note => el('li', {}, note))) : null),
-    card(`Rules: ${applying} of ${found.rules.length} apply`, {}, found.rules.length === 0 ? empty('There are no rules.')
-      : el('ol', { class: 'rules' }, found.rules.map(ruleOf))),
+      denied ? remedies(found) : null),
+    card(`Step by step: ${applying} of ${rules.length} rules apply`, {},
+      el('ol', { class: 'story' },
+        step('', el('p', {}, el('code', {}, `${request.method} ${request.path}`), request.address ? ` arrives from ${request.address}.` : ' arrives. No address was given.'),
+          found.notes.length ? el('ul', { class: 'notes' }, found.notes.map(note => el('li', {}, sentence(note)))) : null),
+        step(sender.blockedUntil ? 'bad' : '', el('p', {},
+          sender.user ? ['The sender is ', link(`user:${sender.user}`, 'subjects', `user:${sender.user}`), '.'] : 'Nobody is logged in.',
+          sender.apiKey ? ` API key: ${sender.apiKey}.` : null, ` The tier is ${sender.tier}, from ${sender.tierFrom}.`,
+          sender.blockedUntil ? [' The user is blocked for another ', countdown(sender.blockedUntil), '.'] : null)),
+        found.exempt ? step('good', el('p', {}, 'The request is exempt, so no rule applies. Without the exemption:')) : null,
+        rules.length === 0 ? step('', el('p', {}, 'There are no rules.')) : walk(rules),
+        step(denied ? 'bad' : 'good', el('p', {}, el('strong', {}, denied ? 'The request is denied.' : 'The request reaches the application.'))))),
   ];
 }
 
-export function explain(page) {
+/** @param about a subject to begin with, such as user:alice */
+export function explain(page, about = '') {
+  const given = Object.fromEntries(Object.entries(KINDS).filter(([, kind]) => about.startsWith(kind)).map(([name, kind]) => [name, about.slice(kind.length)]));
   const answer = el('div', { id: 'answer', 'aria-live': 'polite' });
   const error = el('p', { class: 'error general', role: 'alert' });
   const curl = el('textarea', { id: 'e-curl', rows: 3, spellcheck: 'false', placeholder: "curl -u alice: https://shop.example/api/orders", 'aria-describedby': 'e-curl-help' });
 
   async function send(body) {
     error.textContent = '';
+    if (!answer.firstChild) {
+      answer.replaceChildren(loading());
+    }
     try {
       const data = await post('explain', body);
       page.fresh(data);
-      answer.replaceChildren(...result(data.explanation).flat().filter(Boolean));
+      answer.replaceChildren(...result(data.explanation));
+      answer.firstChild.scrollIntoView({ block: 'nearest' }); // On a phone, it is below the forms.
     } catch (failure) {
       answer.replaceChildren();
       error.textContent = failure.message;
@@ -82,11 +143,11 @@ export function explain(page) {
   el('div', { class: 'fields' },
     el('div', { class: 'field' }, el('label', { for: 'e-method' }, 'Method'),
       el('select', { id: 'e-method', name: 'method' }, METHODS.map(method => el('option', {}, method))), el('p', { class: 'help' })),
-    input('path', 'Path', 'Within the application, without the part after ?', { value: '/', required: true }),
-    input('user', 'User', 'Empty for nobody'),
-    input('address', 'Address', 'Of the client, such as 203.0.113.7'),
+    input('path', 'Path', 'Without the part after ?', { value: '/', required: true }),
+    input('user', 'User', 'Empty for nobody', { value: given.user }),
+    input('address', 'Address', 'Of the client, such as 203.0.113.7', { value: given.address }),
     input('authorities', 'Authorities', 'Separated by commas'),
-    input('apiKey', 'API key', 'Its id, never its secret')),
+    input('apiKey', 'API key', 'Its id, never its secret', { value: given.apiKey })),
   el('div', { class: 'actions' }, el('button', { type: 'submit', class: 'primary' }, 'Explain')));
 
   const paste = el('form', {
@@ -96,9 +157,9 @@ export function explain(page) {
     },
   }, el('div', { class: 'card-head' }, el('h2', { id: 'e-paste' }, 'Or paste a curl line')),
   el('label', { class: 'hidden', for: 'e-curl' }, 'curl line'), curl,
-  el('p', { class: 'help', id: 'e-curl-help' }, 'It is only read: nothing is sent. Passwords and tokens in it are dropped.'),
+  el('p', { class: 'help', id: 'e-curl-help' }, 'It is only read. Passwords and tokens in it are dropped.'),
   el('div', { class: 'actions' }, el('button', { type: 'submit', class: 'primary' }, 'Explain curl line')));
 
-  page.main.append(el('h1', {}, 'Explain'), el('div', { class: 'columns' }, form, paste), error, answer);
+  page.main.append(el('div', { class: 'page-head' }, el('h1', {}, 'Explain'), el('p', { class: 'lead' }, 'Why a request is allowed or denied now. Nothing is sent, and nothing is charged.')), el('div', { class: 'columns' }, form, paste), error, answer);
   return { load: async () => page.fresh(await get('health')), every: 10_000 };
 }

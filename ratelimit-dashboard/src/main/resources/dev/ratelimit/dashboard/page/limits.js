@@ -1,6 +1,6 @@
 // All limits with their use, and the rules in their order.
 
-import { bar, card, compact, el, empty, limitLink, link, number, percent, show, table, tag, time } from './dom.js';
+import { bar, card, compact, el, empty, ending, limitLink, link, loading, number, percent, show, table, tag } from './dom.js';
 import { get } from './api.js';
 import { action, raise, switchAll, switchRule } from './actions.js';
 
@@ -11,7 +11,7 @@ export function origin(source) {
   }
   const change = source.change;
   return el('span', {}, `Version ${source.version}, by ${change.by}`,
-    change.until ? [el('br', {}), el('span', { class: 'muted' }, 'until ', time(change.until))] : null);
+    change.until ? [el('br', {}), el('span', { class: 'muted' }, 'until ', ending(change.until))] : null);
 }
 
 /** The limit in words, with its burst. */
@@ -21,9 +21,9 @@ export function grants(limit) {
 }
 
 function use(usage) {
-  return usage ? [bar(usage.denied, usage.requests, 'denied'),
-    el('span', { class: 'muted num' }, `${compact(usage.denied)} of ${compact(usage.requests)}, ${percent(usage.denied, usage.requests)}`)]
-    : el('span', { class: 'muted' }, 'no figures');
+  return usage ? [el('span', { class: 'num' }, el('strong', {}, percent(usage.denied, usage.requests)), el('span', { class: 'muted' }, ` ${compact(usage.denied)} of ${compact(usage.requests)}`)),
+    bar(usage.denied, usage.requests, 'denied')]
+    : el('span', { class: 'muted' }, 'no requests');
 }
 
 /** Says that a table has more rows than it shows. */
@@ -35,28 +35,36 @@ function limitsTable(page, { limits, limitCount, filter }) {
   if (limits.length === 0) {
     return empty(filter ? 'No limit has that in its name.' : 'No limits are configured. Add one under ratelimit.limits.');
   }
-  return [table('Limits', [{ title: 'Limit' }, { title: 'Grants' }, { title: 'Denied in the last hour' }, { title: 'From' }, { title: '' }],
+  return [table('Limits', [{ title: 'Limit' }, { title: 'Allows' }, { title: 'Denied in the last hour' }, { title: 'Source' }, { title: '' }],
     limits.map(limit => [
       [link(limit.name, 'limits', limit.name), limit.enabled ? null : [' ', tag('off', 'off')]],
       [el('span', {}, grants(limit)),
         limit.trial ? el('div', { class: 'trial' }, tag('trial', 'info'), ' ', limit.trial.sentence) : null],
       [el('div', { class: 'use' }, use(limit.lastHour)),
-        limit.trial?.lastHour ? el('div', { class: 'use trial' }, use(limit.trial.lastHour)) : null],
+        limit.trial ? el('div', { class: 'use trial' }, tag('trial', 'info'), ' ', use(limit.trial.lastHour ?? null)) : null],
       origin(limit.source),
       action(page, 'Raise …', { class: 'small', 'data-key': `raise ${limit.name}`, 'aria-label': `Raise ${limit.name}`, done: `${limit.name} is raised.` }, () => raise(limit)),
     ])), rest(limits.length, limitCount, 'limits')];
 }
 
-function what(rule) {
-  const { methods, path } = rule.properties;
-  return el('code', {}, [methods, path ?? rule.properties.paths].filter(Boolean).join(' ') || 'every request');
+/** The conditions of a rule beside method and path, in words. */
+const CONDITIONS = [['addresses', 'from'], ['tiers', 'of tier'], ['authorities', 'with'], ['api-keys', 'with API key'], ['condition', 'if']];
+
+function what({ properties }) {
+  const { methods, path } = properties;
+  const further = CONDITIONS.filter(([name]) => properties[name]);
+  const anyPath = path === undefined || path === '/**';
+  return [
+    methods || !anyPath || further.length === 0 ? el('code', {}, [methods, anyPath ? 'every path' : path].filter(Boolean).join(' ')) : null,
+    further.map(([name, word]) => el('div', {}, el('span', { class: 'muted' }, `${word} `), el('code', {}, properties[name]))),
+  ];
 }
 
 function rulesTable(page, { rules, ruleCount, filter }) {
   if (rules.length === 0) {
     return empty(filter ? 'No rule has that in its name or its properties.' : 'No rules: only methods with @RateLimited are limited.');
   }
-  return [table('Rules', [{ title: 'Rule' }, { title: 'Requests' }, { title: 'Key' }, { title: 'Limits' }, { title: 'From' }, { title: '' }],
+  return [table('Rules', [{ title: 'Rule' }, { title: 'Requests' }, { title: 'Counted by' }, { title: 'Limits' }, { title: 'Source' }, { title: '' }],
     rules.map(rule => [
       [el('span', { class: 'position num' }, rule.position ?? '–'), link(rule.name, 'limits', `rule ${rule.name}`), rule.enabled ? null : [' ', tag('off', 'off')]],
       what(rule),
@@ -64,7 +72,7 @@ function rulesTable(page, { rules, ruleCount, filter }) {
       rule.properties.action && rule.properties.action !== 'throttle' ? tag(rule.properties.action, rule.properties.action === 'block' ? 'bad' : 'info')
         : (rule.properties.limits ?? '').split(/,\s*/).filter(Boolean).map((name, index) => [index ? ', ' : '', name === 'quota' ? name : link(name, 'limits', name)]),
       origin(rule.source),
-      action(page, rule.enabled ? 'Off …' : 'On …', { class: 'small', 'data-key': `switch ${rule.name}`, 'aria-label': `Switch rule ${rule.name} ${rule.enabled ? 'off' : 'on'}`, done: 'The rule is switched.' }, () => switchRule(rule)),
+      action(page, rule.enabled ? 'Switch off …' : 'Switch on …', { class: 'small', 'data-key': `switch ${rule.name}`, 'aria-label': `Switch rule ${rule.name} ${rule.enabled ? 'off' : 'on'}`, done: 'The rule is switched.' }, () => switchRule(rule)),
     ])), rest(rules.length, ruleCount, 'rules')];
 }
 
@@ -87,12 +95,12 @@ export function limits(page) {
       typing = setTimeout(() => page.refresh(), 200);
     },
   });
-  const head = el('div', { class: 'page-head' }, el('h1', {}, 'Limits'),
+  const head = el('div', { class: 'page-head' }, el('h1', {}, 'Limits and rules'),
     el('div', { class: 'controls' }, el('label', { for: 'limits-filter' }, 'Filter'), filter), el('span', { id: 'all-switch' }));
   page.main.append(head, card('Limits', {}, first), card('Violations in the last 24 hours', {}, third), card('Rules, in the order of evaluation', {}, second));
-  first.append(empty('Loading …'));
-  second.append(empty('Loading …'));
-  third.append(empty('Loading …'));
+  for (const place of [first, second, third]) {
+    place.append(loading());
+  }
 
   /** A sum over a day: once a minute is enough. */
   async function count() {

@@ -1,6 +1,6 @@
 // Where a user, an address or an API key stands.
 
-import { bar, card, countdown, el, empty, limitLink, link, number, show, since, table, tag, time, to } from './dom.js';
+import { bar, card, countdown, el, empty, limitLink, link, loading, number, show, since, table, tag, time, to } from './dom.js';
 import { get } from './api.js';
 import { action, block, reset, unblock } from './actions.js';
 
@@ -14,10 +14,10 @@ function count(standing) {
     return el('span', { class: 'muted' }, 'unknown');
   }
   if (used.used === null || used.capacity === null) {
-    return el('span', { class: 'muted' }, used.capacity === null ? `${number(used.used ?? 0)} used, no restriction` : 'hidden by the penalty');
+    return el('span', { class: 'muted' }, used.capacity === null ? `${number(used.used ?? 0)} used, no restriction` : 'hidden during the penalty');
   }
-  return [bar(used.used, used.capacity, used.remaining === 0 ? 'denied' : 'allowed'),
-    el('span', { class: 'num' }, `${number(used.used)} of ${number(used.capacity)} used`)];
+  return [el('span', { class: 'num' }, `${number(used.used)} of ${number(used.capacity)}`),
+    bar(used.used, used.capacity, used.remaining === 0 ? 'denied' : 'allowed')];
 }
 
 function again(standing) {
@@ -25,7 +25,7 @@ function again(standing) {
     return [tag('penalty', 'bad'), ' ', standing.penalty.until ? countdown(standing.penalty.until) : 'no end',
       el('div', { class: 'muted' }, `${number(standing.penalty.violations)} violations`)];
   }
-  return [standing.count && standing.count.used > 0 ? [el('span', { class: 'muted' }, 'in '), countdown(standing.count.resetAt, 'now')] : null,
+  return [standing.count && standing.count.used > 0 ? countdown(standing.count.resetAt, 'now') : null,
     standing.penalty ? el('div', { class: 'muted' }, `${number(standing.penalty.violations)} violations remembered`) : null];
 }
 
@@ -33,7 +33,7 @@ function standings(page, view) {
   if (view.limits.length === 0) {
     return empty('No limit has counted this subject lately.');
   }
-  return table('Limits', [{ title: 'Limit' }, { title: 'Next request' }, { title: 'Used' }, { title: 'Whole again' }, { title: 'Last request' }, { title: '' }],
+  return table('Limits', [{ title: 'Limit' }, { title: 'Next request' }, { title: 'Used' }, { title: 'Resets in' }, { title: 'Last request' }, { title: '' }],
     view.limits.map(standing => [
       [limitLink(standing.limit), standing.trial ? [' ', tag('trial', 'info')] : null,
         standing.subject === view.subject ? null : el('div', {}, link(standing.subject, 'subjects', standing.subject))],
@@ -74,7 +74,8 @@ function head(page, { subject: view, block: blocked, canBlock }) {
     el('div', { class: 'buttons' },
       !canBlock ? null : blocked ? action(page, 'Unblock …', { class: 'primary', 'data-key': 'unblock', done: 'Unblocked on all instances.' }, () => unblock(view.subject))
         : action(page, 'Block …', { 'data-key': 'block', done: 'Blocked on all instances.' }, () => block(view.subject)),
-      view.limits.length ? action(page, 'Reset all limits …', { 'data-key': 'reset-all', done: 'Reset on all instances.' }, () => reset(view.subject)) : null),
+      view.limits.length ? action(page, 'Reset all limits …', { 'data-key': 'reset-all', done: 'Reset on all instances.' }, () => reset(view.subject)) : null,
+      el('a', { class: 'button', href: to('explain', view.user ? `user:${view.user}` : view.subject), 'data-key': 'explain' }, 'Explain a request')),
   ];
 }
 
@@ -97,6 +98,7 @@ export function subjects(page, text) {
       found.replaceChildren();
       return;
     }
+    found.replaceChildren(loading());
     try {
       const data = await get('subjects', { prefix });
       page.fresh(data);
@@ -110,11 +112,13 @@ export function subjects(page, text) {
   }
 
   if (text === undefined) {
+    found.append(empty('The most denied and the busiest subjects, and those under a penalty, are on ', link('Now', 'now'), '.'));
     return { load: async () => page.fresh(await get('health')), every: 10_000 };
   }
   const [top, first, second, third] = [el('div', { class: 'page-head' }), el('div', {}), el('div', {}), el('div', {})];
   page.main.append(top, card('Limits', {}, first), third, card('Recent requests', {}, second));
-  first.append(empty('Loading …'));
+  first.append(loading());
+  second.append(loading());
   async function load() {
     const data = await get('subject', { text });
     page.fresh(data);
