@@ -1,5 +1,6 @@
 package dev.ratelimit.dashboard;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.File;
@@ -13,6 +14,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.openqa.selenium.By;
 import org.openqa.selenium.Keys;
@@ -33,6 +35,10 @@ final class Browser implements AutoCloseable {
     private static final List<String> DRIVERS =
             List.of("/usr/bin/chromedriver", "/usr/lib/chromium-browser/chromedriver", "/usr/local/bin/chromedriver");
     private static final Path SCREENSHOTS = Path.of("target/screenshots");
+
+    /** Roles of elements that a person acts on, or that stand for something. */
+    private static final Set<String> NAMED = Set.of(
+            "button", "link", "textbox", "searchbox", "combobox", "checkbox", "image", "table", "dialog", "region");
 
     /**
      * Looks at every text that is shown. Its ground is made of the backgrounds of the elements around it, from the outside in; half
@@ -270,6 +276,13 @@ final class Browser implements AutoCloseable {
                 Map.of("width", width, "height", 900, "deviceScaleFactor", 1, "mobile", width < 500));
     }
 
+    /** Sets how much motion a person wants, such as {@code reduce}. The next {@link #look} forgets it. */
+    void motion(String wish) {
+        driver.executeCdpCommand(
+                "Emulation.setEmulatedMedia",
+                Map.of("features", List.of(Map.of("name", "prefers-reduced-motion", "value", wish))));
+    }
+
     /** Moves the browser to a time zone, such as America/New_York; an empty name takes it back. */
     void zone(String name) {
         driver.executeCdpCommand("Emulation.setTimezoneOverride", Map.of("timezoneId", name));
@@ -279,6 +292,25 @@ final class Browser implements AutoCloseable {
     @SuppressWarnings("unchecked")
     List<String> faintTexts() {
         return (List<String>) run(CONTRAST);
+    }
+
+    /** The roles of elements that a screen reader reaches and finds no name for. */
+    @SuppressWarnings("unchecked")
+    List<String> nameless() {
+        List<Map<String, Object>> nodes = (List<Map<String, Object>>)
+                driver.executeCdpCommand("Accessibility.getFullAXTree", Map.of()).get("nodes");
+        List<String> interactive = nodes.stream()
+                .filter(node -> !Boolean.TRUE.equals(node.get("ignored")) && NAMED.contains(value(node, "role")))
+                .map(node -> value(node, "role") + " " + value(node, "name"))
+                .toList();
+        assertThat(interactive).as("elements that need a name").isNotEmpty();
+        return interactive.stream().filter(element -> element.endsWith(" ")).toList();
+    }
+
+    private static String value(Map<String, Object> node, String name) {
+        return node.get(name) instanceof Map<?, ?> property && property.get("value") != null
+                ? String.valueOf(property.get("value")).strip()
+                : "";
     }
 
     /** Keeps a picture of the whole page in target/screenshots. */

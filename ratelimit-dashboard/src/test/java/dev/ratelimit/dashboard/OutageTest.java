@@ -36,6 +36,9 @@ class OutageTest {
                     ConfigurableApplicationContext shop = Shop.start(settings)) {
                 browser.as("operator").go(Http.base(shop) + "/ratelimit/");
                 browser.awaitText("Nothing is wrong.");
+                assertThat(Http.at(shop).as("leo").get("/api/orders/1").status())
+                        .isEqualTo(200);
+                browser.awaitText("user:leo");
 
                 postgres.stop();
                 assertThat(Http.at(shop).as("mia").get("/api/orders/1").status())
@@ -44,6 +47,8 @@ class OutageTest {
                 browser.awaitText("The database did not answer, so a part of this page is missing.");
                 assertThat(browser.all(".warnings .bad")).hasSize(1);
                 browser.awaitText("The audit trail or totals cannot be written, and wait in memory");
+                browser.awaitText("The numbers below are older: they were read at ");
+                assertThat(browser.text()).as("the last numbers stay").contains("user:leo");
                 browser.picture("outage");
 
                 postgres.start();

@@ -81,9 +81,13 @@ class PageTest {
         assertThat(browser.complaints()).isEmpty();
     }
 
-    /** Keeps pictures of a screen, light, dark and on a phone. All text can be read, and nothing sticks out to the right. */
+    /**
+     * Keeps pictures of a screen, light, dark and on a phone. All text can be read, also aloud, and nothing sticks out to the
+     * right.
+     */
     private static void pictures(String name) {
         browser.run("document.getElementById('toast').textContent = ''");
+        assertThat(browser.nameless()).as("elements of %s without a name", name).isEmpty();
         for (String scheme : List.of("light", "dark")) {
             browser.look(scheme, 1280);
             assertThat(browser.faintTexts()).as("%s, %s", name, scheme).isEmpty();

@@ -63,6 +63,11 @@ class PrefixTest {
             browser.press("Switch everything off");
             browser.awaitText("Limits are off");
             browser.screen("changes", "the test");
+            browser.screen("limits/search", "History");
+            browser.screen("subjects/user%3Anobody", "Recent requests");
+            browser.screen("explain", "Describe a request");
+            browser.press("Explain");
+            browser.awaitText("Step by step");
             assertThat(browser.complaints()).isEmpty();
         } finally {
             proxy.stop(0);

@@ -106,6 +106,19 @@ class WarningsTest {
             assertThat(warnings.valueStream()
                             .map(warning -> warning.path("sentence").asString()))
                     .doesNotContain("");
+
+            try (Browser browser = Browser.start()) {
+                browser.as("viewer").go(Http.base(shop) + "/ratelimit/");
+                browser.awaitText("The store has been unavailable");
+                assertThat(browser.all(".warnings > li")).hasSize(warnings.size());
+                assertThat(browser.all(".warnings .remedy")).hasSize(warnings.size()).allSatisfy(remedy -> assertThat(
+                                remedy.getText())
+                        .isNotBlank());
+                assertThat(browser.nameless()).isEmpty();
+                browser.look("light", 360);
+                assertThat(browser.overflow()).isLessThanOrEqualTo(0);
+                browser.picture("warnings-phone");
+            }
         }
     }
 
