@@ -186,8 +186,9 @@ final class TestGate {
 
     /** The answer of the limiter by what is used up. */
     Decision answer(LimitRequest request) {
-        if (storeFails && request.onFailure() != FailurePolicy.LOCAL) {
-            boolean open = request.onFailure() == FailurePolicy.OPEN;
+        FailurePolicy onFailure = request.onFailure() == null ? FailurePolicy.LOCAL : request.onFailure();
+        if (storeFails && onFailure != FailurePolicy.LOCAL) {
+            boolean open = onFailure == FailurePolicy.OPEN;
             return new Decision(
                     Outcome.FAILED, open, now(), List.of(), Duration.ZERO, new IllegalStateException("down"));
         }

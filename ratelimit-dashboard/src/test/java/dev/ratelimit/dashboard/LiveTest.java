@@ -141,7 +141,7 @@ class LiveTest {
     }
 
     @Test
-    @DisplayName("What the pointer chose in a chart stays when newer data comes")
+    @DisplayName("The bar that the pointer chose in a chart stays when newer data comes")
     void hover() {
         browser.screen("now", "Requests per minute");
         browser.await("bars", () -> !browser.all("svg.chart .allowed").isEmpty());

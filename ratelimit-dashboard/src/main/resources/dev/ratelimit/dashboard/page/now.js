@@ -216,7 +216,7 @@ export function now(page) {
   page.main.append(el('h1', { class: 'hidden' }, 'Now'), places.warnings, places.missing, places.tiles, timelineCard, places.lists);
   places.chart.append(loading(8));
 
-  /** While the database is gone, the last numbers stay, and say of when they are. */
+  /** While the database is gone, the last numbers stay, with their time. */
   function withKept(data) {
     const old = KEPT.filter(name => name in data.missing && kept[name] !== undefined);
     const all = { ...data, ...Object.fromEntries(old.map(name => [name, kept[name]])), keptFrom: old.length ? kept.at : undefined };
