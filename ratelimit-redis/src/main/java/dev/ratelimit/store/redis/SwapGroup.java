@@ -82,22 +82,21 @@ final class SwapGroup implements GroupArithmetic.Rows {
      */
     void decide(Moments moments, Duration longest) {
         long deadlineNanos = System.nanoTime() + longest.toNanos();
+        // A command without the time for its answer would look as if the server were silent.
+        long lastRoundNanos = longest.toNanos() / 10;
         Backoff backoff = Backoff.inPairsWithin(longest, FIRST_PAUSE);
         List<Task> open = new ArrayList<>();
         byOperation.forEach(open::addAll);
         boolean isScriptKnown = true;
         boolean isTimeLeft = true;
         while (!open.isEmpty() && isTimeLeft) {
-            long begun = System.nanoTime();
             Moments.Round round = moments.next(open);
             decideHere(round);
             List<Swap> swaps = swaps(round.tasks());
             isScriptKnown = calls.run(swaps, round.now(), isScriptKnown, deadlineNanos);
             open = stillOpen(open, round);
             if (!open.isEmpty()) {
-                // A command without the time for its answer would look as if the server were silent.
-                long needed = Math.min(System.nanoTime() - begun, longest.toNanos() / 10);
-                isTimeLeft = (!isAnyUndone(swaps) || backoff.again()) && deadlineNanos - System.nanoTime() > needed;
+                isTimeLeft = (!isAnyUndone(swaps) || backoff.again()) && deadlineNanos - System.nanoTime() > lastRoundNanos;
             }
         }
         for (Task task : open) {
