@@ -157,9 +157,7 @@ final class Reads {
                 .with("timeline", () -> timeline(name, range(request)))
                 .with(
                         "trial",
-                        () -> limit.trial() == null
-                                ? null
-                                : timeline(TrialNames.candidateOf(name), range(request)))
+                        () -> limit.trial() == null ? null : timeline(TrialNames.candidateOf(name), range(request)))
                 .json();
     }
 

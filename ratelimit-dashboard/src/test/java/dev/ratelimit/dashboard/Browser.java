@@ -297,8 +297,9 @@ final class Browser implements AutoCloseable {
     /** The roles of elements that a screen reader reaches and finds no name for. */
     @SuppressWarnings("unchecked")
     List<String> nameless() {
-        List<Map<String, Object>> nodes = (List<Map<String, Object>>)
-                driver.executeCdpCommand("Accessibility.getFullAXTree", Map.of()).get("nodes");
+        List<Map<String, Object>> nodes =
+                (List<Map<String, Object>>) driver.executeCdpCommand("Accessibility.getFullAXTree", Map.of())
+                        .get("nodes");
         List<String> interactive = nodes.stream()
                 .filter(node -> !Boolean.TRUE.equals(node.get("ignored")) && NAMED.contains(value(node, "role")))
                 .map(node -> value(node, "role") + " " + value(node, "name"))

@@ -84,7 +84,9 @@ class LiveTest {
         browser.go(Http.base(shop) + "/ratelimit/#/limits");
         browser.awaitText("Rules, in the order of evaluation");
         browser.find("#keys").click();
-        assertThat(browser.find("#keys-on").isSelected()).as("the choice is kept").isFalse();
+        assertThat(browser.find("#keys-on").isSelected())
+                .as("the choice is kept")
+                .isFalse();
         browser.find("#keys-on").click();
         browser.press("Close");
         browser.keys("1");
@@ -145,9 +147,11 @@ class LiveTest {
     void hover() {
         browser.screen("now", "Requests per minute");
         browser.await("bars", () -> !browser.all("svg.chart .allowed").isEmpty());
-        browser.run("const chart = document.querySelector('svg.chart'), box = chart.getBoundingClientRect();"
+        // The last minute with requests: the current one may have begun just now.
+        browser.run("const chart = document.querySelector('svg.chart');"
+                + "const box = [...chart.querySelectorAll('.allowed')].at(-1).getBoundingClientRect();"
                 + "chart.dispatchEvent(new PointerEvent('pointermove',"
-                + " { clientX: box.right - 10, clientY: box.top + 80, bubbles: true }))");
+                + " { clientX: box.left + box.width / 2, clientY: box.top, bubbles: true }))");
         String before = browser.find(".tip").getText();
         assertThat(before).contains("Allowed");
         browser.run("window.oldChart = document.querySelector('svg.chart')");
@@ -157,7 +161,8 @@ class LiveTest {
 
         browser.await(
                 "a newer chart",
-                () -> Boolean.TRUE.equals(browser.run("return window.oldChart !== document.querySelector('svg.chart')")));
+                () -> Boolean.TRUE.equals(
+                        browser.run("return window.oldChart !== document.querySelector('svg.chart')")));
         assertThat(browser.find(".tip").getText()).startsWith(before.substring(0, "00:00".length()));
         assertThat(browser.find(".cursor").getDomAttribute("visibility")).isEqualTo("visible");
     }

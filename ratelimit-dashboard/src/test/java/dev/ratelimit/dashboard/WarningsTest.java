@@ -111,9 +111,9 @@ class WarningsTest {
                 browser.as("viewer").go(Http.base(shop) + "/ratelimit/");
                 browser.awaitText("The store has been unavailable");
                 assertThat(browser.all(".warnings > li")).hasSize(warnings.size());
-                assertThat(browser.all(".warnings .remedy")).hasSize(warnings.size()).allSatisfy(remedy -> assertThat(
-                                remedy.getText())
-                        .isNotBlank());
+                assertThat(browser.all(".warnings .remedy"))
+                        .hasSize(warnings.size())
+                        .allSatisfy(remedy -> assertThat(remedy.getText()).isNotBlank());
                 assertThat(browser.nameless()).isEmpty();
                 browser.look("light", 360);
                 assertThat(browser.overflow()).isLessThanOrEqualTo(0);

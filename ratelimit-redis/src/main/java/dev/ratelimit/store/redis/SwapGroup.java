@@ -96,7 +96,8 @@ final class SwapGroup implements GroupArithmetic.Rows {
             isScriptKnown = calls.run(swaps, round.now(), isScriptKnown, deadlineNanos);
             open = stillOpen(open, round);
             if (!open.isEmpty()) {
-                isTimeLeft = (!isAnyUndone(swaps) || backoff.again()) && deadlineNanos - System.nanoTime() > lastRoundNanos;
+                isTimeLeft =
+                        (!isAnyUndone(swaps) || backoff.again()) && deadlineNanos - System.nanoTime() > lastRoundNanos;
             }
         }
         for (Task task : open) {
