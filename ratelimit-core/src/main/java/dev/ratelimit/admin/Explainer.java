@@ -10,6 +10,7 @@ import dev.ratelimit.caller.Caller;
 import dev.ratelimit.gate.Arrival;
 import dev.ratelimit.gate.Gate;
 import dev.ratelimit.gate.Identity;
+import dev.ratelimit.gate.Rejection;
 import dev.ratelimit.gate.Visit;
 import dev.ratelimit.policy.PathReadings;
 import dev.ratelimit.policy.Rule;
@@ -75,7 +76,11 @@ final class Explainer {
         if (key != null) {
             return key.name();
         }
-        return visit.hasUnknownApiKey() ? "invalid API key: rejected with 401" : null;
+        if (!visit.hasUnknownApiKey()) {
+            return null;
+        }
+        Rejection rejection = visit.rejection(); // none if the request is exempt
+        return "invalid API key" + (rejection == null ? "" : ": rejected with " + rejection.status());
     }
 
     private List<Explanation.OfLimit> limits(Visit visit, Rule rule) {

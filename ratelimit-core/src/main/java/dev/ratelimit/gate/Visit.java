@@ -116,7 +116,7 @@ public final class Visit {
             return null;
         }
         unknownKey = true;
-        if (guess != null && mode == Mode.CHARGE) {
+        if (guess != null && denied == null) {
             return ask(guess, List.of(), false);
         }
         Instruction rejected = reject(Rejection.unknownApiKey());
@@ -234,10 +234,11 @@ public final class Visit {
         asking = null;
         add(limits, decision, took);
         if (unknownKey && askingRules.isEmpty()) {
-            return reject(
+            Instruction rejected = reject(
                     decision.outcome().isDecided() && !decision.allowed()
                             ? Rejection.of(decision)
                             : Rejection.unknownApiKey());
+            return rejected instanceof Instruction.Reject ? rejected : walk();
         }
         return decision.allowed()
                 ? new Instruction.Pass(decision.delay())

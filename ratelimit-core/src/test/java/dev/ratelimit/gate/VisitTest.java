@@ -334,16 +334,49 @@ class VisitTest {
     @EnumSource(
             value = Mode.class,
             names = {"PEEK", "EXPLAIN"})
-    void unknownKeyIsNotCountedAsAGuessByAQuestion(Mode mode) {
+    void questionLooksAtTheGuessesOfAnUnknownKeyAndGoesOn(Mode mode) {
         TestGate gate = new TestGate().rule(byAddress("flood"));
         Visit visit = gate.visit(mode, gate.arrival("/api", gate.presenting(null)));
 
         gate.walk(visit, Identity.NOBODY);
 
-        assertThat(gate.askedAt(0)).containsExactly("address of ip:192.0.2.1");
+        assertThat(gate.askedAt(0)).containsExactly("guesses of ip:192.0.2.1");
+        assertThat(gate.askedAt(1)).containsExactly("address of ip:192.0.2.1");
         assertThat(visit.rejection()).isNotNull();
         assertThat(visit.rejection().reason()).isEqualTo(Reason.UNKNOWN_API_KEY);
         assertThat(visit.completed(0, null).outcome()).isEqualTo(Outcome.UNKNOWN_API_KEY);
+    }
+
+    /** Another instance may have used them up, so that this one remembers nothing. */
+    @ParameterizedTest
+    @EnumSource(Mode.class)
+    void guessBeyondTheLimitIsThrottledInEveryMode(Mode mode) {
+        TestGate gate = new TestGate().rule(byAddress("flood"));
+        gate.usedUp.add("guesses");
+        Visit visit = gate.visit(mode, gate.arrival("/api", gate.presenting(null)));
+
+        gate.walk(visit, Identity.NOBODY);
+
+        assertThat(visit.completed(0, null).outcome()).isEqualTo(Outcome.THROTTLED);
+        assertThat(visit.rejection()).isNotNull();
+        assertThat(visit.rejection().status()).isEqualTo(429);
+        assertThat(gate.asks).hasSize(mode == Mode.CHARGE ? 1 : 2);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Mode.class,
+            names = {"PEEK", "EXPLAIN"})
+    void guessesThatAreRememberedAsUsedUpAreNotAskedAgain(Mode mode) {
+        TestGate gate = new TestGate().rule(byAddress("flood"));
+        gate.usedUp.add("guesses");
+        gate.remembered = gate.answer(LimitRequest.of(Subject.ip("192.0.2.1"), ApiKeys.guessing("guesses", 3)));
+        Visit visit = gate.visit(mode, gate.arrival("/api", gate.presenting(null)));
+
+        gate.walk(visit, Identity.NOBODY);
+
+        assertThat(visit.completed(0, null).outcome()).isEqualTo(Outcome.THROTTLED);
+        assertThat(gate.askedAt(0)).containsExactly("address of ip:192.0.2.1");
     }
 
     /** The walk does not need it. An endpoint that shows the usage of the sender does. */

@@ -65,6 +65,7 @@ class GateAgreementTest {
 
     private static final int REQUESTS_FOR_EACH_POLICY = 100;
     private static final int RULES = 7;
+    private static final String GUESSES = "api-key-guesses ";
 
     private static final List<String> LIMITS =
             List.of("few", "tiered", "logged", "punished", "leaky", "apart", "quota");
@@ -235,9 +236,15 @@ class GateAgreementTest {
 
     private static int rulesCompared;
 
+    /** How many requests were rejected since their address had used up its guesses of API keys. */
+    private static int guessesDenied;
+
     @AfterAll
     static void printTotal() {
-        System.out.printf("compared %,d requests in all, and the rule of %,d rejections%n", total, rulesCompared);
+        System.out.printf(
+                "compared %,d requests in all, the rule of %,d rejections, and %,d that were out of guesses%n",
+                total, rulesCompared, guessesDenied);
+        assertThat(guessesDenied).isPositive();
     }
 
     @ParameterizedTest
@@ -271,8 +278,9 @@ class GateAgreementTest {
     }
 
     private void compare(Case request, RawConnection connection, Records records, String what) throws Exception {
-        Explanation explanation = admin.explain(request.inquiry());
+        // The request for usage is charged as a guess, too, if its API key is unknown.
         Peeked usage = usage(request, connection, records);
+        Explanation explanation = admin.explain(request.inquiry());
         connection.send(request.method, request.path, request.headers());
         RequestRecord record = records.next();
 
@@ -346,6 +354,12 @@ class GateAgreementTest {
         }
         Set<String> asked = new TreeSet<>();
         record.asked().forEach(one -> described(one.decision()).forEach(it -> asked.add(withoutRemaining(it))));
+        if (asked.removeIf(one -> one.startsWith(GUESSES))) {
+            assertThat(asked).as("%s: rejected before its rules", what).isEmpty();
+            assertThat(rule).as(what).isNull();
+            guessesDenied++;
+            return;
+        }
         Set<String> explained = new TreeSet<>();
         explanation.applying().stream()
                 .flatMap(one -> one.limits().stream())
@@ -366,7 +380,10 @@ class GateAgreementTest {
         return described.substring(0, space + 1) + (Long.parseLong(described.substring(space + 1)) - 1);
     }
 
-    /** The answer for usage; {@code null} if the request for usage itself is rejected, since its API key is not valid. */
+    /**
+     * The answer for usage; {@code null} if the request for usage itself is rejected, since its API key is not valid or its address
+     * has used up its guesses.
+     */
     private @Nullable Peeked usage(Case request, RawConnection connection, Records records) throws Exception {
         Map<String, String> headers = request.headers();
         headers.put("Test-Peek", request.path);
@@ -375,6 +392,10 @@ class GateAgreementTest {
         RequestRecord ofPeek = records.next();
         if (ofPeek.outcome() == Outcome.UNKNOWN_API_KEY) {
             assertThat(answer.status()).isEqualTo(401);
+            return null;
+        }
+        if (ofPeek.outcome() == Outcome.THROTTLED) {
+            assertThat(answer.status()).isEqualTo(429);
             return null;
         }
         return Peeked.of(answer.body());
@@ -387,7 +408,7 @@ class GateAgreementTest {
                 "ratelimit.match=" + match,
                 "ratelimit.identity.trusted-proxies=127.0.0.1",
                 "ratelimit.api-keys.enabled=true",
-                "ratelimit.api-keys.guesses=100000",
+                "ratelimit.api-keys.guesses=3",
                 "ratelimit.exempt.paths=/health/**",
                 "ratelimit.exempt.addresses=192.0.2.0/24",
                 "ratelimit.exempt.authorities=ROLE_BOSS",
