@@ -229,7 +229,7 @@ public record Rule(
             return this;
         }
 
-        /** What to do when the store is unavailable; {@code null}, the default, for the setting of the application. */
+        /** The failure policy for when the store is unavailable; {@code null}, the default, for the setting of the application. */
         public Builder onFailure(@Nullable FailurePolicy onFailure) {
             this.onFailure = onFailure;
             return this;

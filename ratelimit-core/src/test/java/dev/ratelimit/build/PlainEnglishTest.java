@@ -33,7 +33,10 @@ class PlainEnglishTest {
             "what who", "what the caller");
 
     /** A sentence that begins with these words has no subject that a reader can see, unless it is a question. */
-    private static final Pattern HEADLESS = Pattern.compile("(What(?! to do\\b)|Who|Whoever|Whatever)\\b.*[^?]");
+    private static final Pattern HEADLESS = Pattern.compile("(What|Who|Whoever|Whatever)\\b.*[^?]");
+
+    /** A row of a table of settings, on a page. */
+    private static final Pattern CHOICE = Pattern.compile("What to do\\b.*");
 
     /** Javadoc that begins with these words leaves out its noun. Within a text they may refer to the sentence before. */
     private static final Pattern WITHOUT_NOUN = Pattern.compile("(Of|Those|That|So)\\b.*");
@@ -55,7 +58,8 @@ class PlainEnglishTest {
         String text = MEASURED.matcher(read(page)).replaceAll("");
         List<String> findings = bannedPhrases(text);
         for (String sentence : Sentences.ofMarkdown(text)) {
-            if (HEADLESS.matcher(sentence).matches()) {
+            if (HEADLESS.matcher(sentence).matches()
+                    && !CHOICE.matcher(sentence).matches()) {
                 findings.add("begin with a noun: " + sentence);
             }
             if (Sentences.words(sentence) > MAX_WORDS) {
@@ -140,7 +144,7 @@ class PlainEnglishTest {
                 "What is stored gives no policy. | true",
                 "Who decides wakes eight.        | true",
                 "What would you change?          | false",
-                "What to do when it is down.     | false",
+                "What to do when it is down.     | true",
                 "Whole numbers.                  | false"
             })
     void tellsHeadlessSentences(String sentence, boolean headless) {

@@ -6,7 +6,7 @@ import { ranges, showChart } from './chart.js';
 import { action, reset, switchAll } from './actions.js';
 import { inWords } from './changes.js';
 
-/** What to do about a condition. */
+/** The remedy for a condition. */
 const REMEDIES = {
   'store-failing': 'Check that the database runs, and that this instance reaches it. Until then, on-failure of each rule decides.',
   'queue-filling': 'Requests come faster than the store decides. Look at the load of the database, or switch off a limit that you can spare.',
@@ -41,7 +41,7 @@ function jump(part, text, key) {
   }, text);
 }
 
-/** What to do about a warning, and where. */
+/** The remedy for a warning, and the screen for it. */
 function remedy({ kind, limit }) {
   const list = LISTS[kind];
   return el('div', { class: 'remedy' }, REMEDIES[kind] ?? null,
