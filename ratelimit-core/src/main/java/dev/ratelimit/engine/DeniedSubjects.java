@@ -34,7 +34,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>A reset, a refund, a lease that is given back and a limit with other numbers can free a subject sooner. So a limit
  *       that was reserved on in this process is not remembered from then on, and one with a lease never; a reset clears
  *       the denials of the subject; and a denial holds for the limit as it was.
- *   <li>A charge that may be given back is rarely given back: denials of such a limit are remembered for at most a second.
+ *   <li>A charge that may be given back is rarely given back. Once this process has made such a charge on a limit, its denials are
+ *       remembered for at most a second.
  *   <li>An answer that was under way when something was cleared is not remembered: it may be from before.
  *   <li>The moment is one of the store's clock. How much of the wait has passed is measured on this machine from before
  *       the store was asked, which is too much rather than too little: nobody is denied for longer than the store would.
