@@ -83,8 +83,22 @@ public record RequestRecord(
         return asked.stream().anyMatch(one -> one.decision().local());
     }
 
-    /** Limits that were asked together, and the answer. */
-    public record Asked(LimitRequest request, Decision decision, Duration took) {}
+    /**
+     * Limits that were asked together, and the answer.
+     *
+     * @param givenBack whether the charge was given back, because another limit denied the request later
+     */
+    public record Asked(LimitRequest request, Decision decision, Duration took, boolean givenBack) {
+
+        public Asked(LimitRequest request, Decision decision, Duration took) {
+            this(request, decision, took, false);
+        }
+
+        /** Whether the limits were charged, and still are. */
+        public boolean isCharged() {
+            return decision.allowed() && !givenBack;
+        }
+    }
 
     /**
      * A web request and its response.

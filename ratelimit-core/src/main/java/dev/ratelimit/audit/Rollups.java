@@ -109,7 +109,7 @@ final class Rollups implements DecisionListener {
         String endpoint = pattern == null ? "" : pattern;
         for (int i = 0; i < request.asked().size(); i++) {
             RequestRecord.Asked asked = request.asked().get(i);
-            add(asked.request(), asked.decision(), endpoint, now, totals);
+            add(asked, endpoint, now, totals);
         }
         totals.add(new TotalsKey("", deniedSender(request), endpoint), AuditDecision.of(request), now);
         // A request that no limit was asked for, such as an exempt one, would make decisions look faster than they are.
@@ -119,18 +119,19 @@ final class Rollups implements DecisionListener {
         }
     }
 
-    private static void add(LimitRequest request, Decision decision, String endpoint, long now, MinuteTotals totals) {
+    private static void add(RequestRecord.Asked asked, String endpoint, long now, MinuteTotals totals) {
+        Decision decision = asked.decision();
         if (!decision.outcome().isDecided()) {
             AuditDecision failed = AuditDecision.of(decision.outcome(), decision.allowed());
-            for (LimitRequest.Item item : request.items()) {
+            for (LimitRequest.Item item : asked.request().items()) {
                 totals.add(new TotalsKey(item.limitName(), item.subject().text(), endpoint), failed, now);
             }
             return;
         }
         for (int i = 0; i < decision.limits().size(); i++) {
             LimitDecision one = decision.limits().get(i);
-            // A limit that had room was not charged if another one denied the request.
-            if (decision.allowed() || !one.allowed()) {
+            // A limit that had room was not charged if another one denied the request, or was given its charge back.
+            if (asked.isCharged() || !one.allowed()) {
                 totals.add(
                         new TotalsKey(one.limit().name(), one.subject().text(), endpoint),
                         AuditDecision.of(one.outcome(), one.allowed()),

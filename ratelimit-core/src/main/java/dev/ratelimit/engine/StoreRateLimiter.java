@@ -184,9 +184,7 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         List<Limit> limits = resolution.limits(request);
         Decision decision = asking.ask(request, Kind.DECIDE, resolution.demands(request, limits), start)
                 .decision();
-        if (!limits.isEmpty()) {
-            recorded(request, decision, start);
-        }
+        recorded(request, decision, start);
         trials.decide(request, limits);
         return decision;
     }
@@ -200,8 +198,9 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         return decision;
     }
 
+    /** A request without limits, or with none that is switched on, decides nothing. */
     private void recorded(LimitRequest request, Decision decision, long startNanos) {
-        if (!listeners.isEmpty() && !request.isRecordedByCaller()) {
+        if (!listeners.isEmpty() && !request.items().isEmpty() && !request.isRecordedByCaller()) {
             RequestRecord record =
                     RequestRecord.of(request, decision, Duration.ofNanos(System.nanoTime() - startNanos));
             listeners.tell(listener -> listener.recorded(record));

@@ -18,11 +18,18 @@ final class AskedLimits {
     /** The limits on trial that were asked for: each counts the request once. */
     private final List<LimitRequest.Item> trials = new ArrayList<>(0);
 
-    /** Limits on trial alone decide nothing. */
+    /** Limits on trial alone decide nothing, and neither do limits that are switched off. */
     synchronized void add(LimitRequest request, Decision decision, Duration took) {
-        if (!request.items().isEmpty()) {
+        boolean unanswered = decision.outcome().isDecided() && decision.limits().isEmpty();
+        if (!request.items().isEmpty() && !unanswered) {
             asked.add(new Asked(request, decision, took));
         }
+    }
+
+    /** Notes that the charge of these limits was given back. */
+    synchronized void givenBack(LimitRequest request) {
+        asked.replaceAll(
+                one -> one.request().equals(request) ? new Asked(request, one.decision(), one.took(), true) : one);
     }
 
     synchronized void addTrials(LimitRequest request) {

@@ -281,6 +281,11 @@ public final class Visit {
         asked.add(request, decision, took);
     }
 
+    /** Notes that the charge of limits that were asked was given back, since another limit denies the request. */
+    public void givenBack(LimitRequest request) {
+        asked.givenBack(request);
+    }
+
     /** A method that the request called was denied. */
     public synchronized void denied(Decision decision) {
         if (rejection == null) {

@@ -40,7 +40,7 @@ final class LimitTraffic {
     /**
      * Counts a request.
      *
-     * @param charged whether the whole request was allowed; a limit with room in a denied request counts nothing
+     * @param charged whether the limits of the request were charged; one with room that was not charged counts nothing
      */
     void add(LimitDecision decision, boolean charged, long nanos) {
         boolean denied = !decision.allowed();

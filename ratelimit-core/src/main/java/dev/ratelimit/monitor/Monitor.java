@@ -204,7 +204,7 @@ public final class Monitor implements DecisionListener, AutoCloseable {
                 failures.add(1, now);
             }
             for (LimitDecision one : decision.limits()) {
-                count(one, decision.allowed(), now);
+                count(one, asked.isCharged(), now);
             }
         }
     }

@@ -73,7 +73,7 @@ public final class MicrometerDecisionListener implements DecisionListener {
     public void recorded(RequestRecord request) {
         for (Asked asked : request.asked()) {
             timer.record(asked.took());
-            count(asked.request(), asked.decision());
+            count(asked);
         }
         if (isDecidedWithoutLimits(request)) {
             // An exempt request may have a rule, too, if it was charged on arrival: it did not decide.
@@ -94,17 +94,18 @@ public final class MicrometerDecisionListener implements DecisionListener {
                                 .noneMatch(asked -> asked.decision().outcome() == Outcome.BLOCKED));
     }
 
-    private void count(LimitRequest request, Decision decision) {
+    private void count(Asked asked) {
+        Decision decision = asked.decision();
         if (decision.failure() != null) {
             errors(decision.local() ? DECIDED_LOCALLY : decision.outcome().keyword())
                     .increment();
         }
-        if (decision.limits().size() < request.items().size()) {
-            countUnasked(request, decision);
+        if (decision.limits().size() < asked.request().items().size()) {
+            countUnasked(asked);
         }
         for (LimitDecision one : decision.limits()) {
-            count(one.limit().name(), one.rule(), one.outcome(), decision);
-            if (decision.allowed() && isNear(one)) {
+            count(one.limit().name(), one.rule(), one.outcome(), asked);
+            if (asked.isCharged() && isNear(one)) {
                 count(
                         "ratelimit.near.limit",
                         "Allowed requests that left little of a limit",
@@ -125,12 +126,16 @@ public final class MicrometerDecisionListener implements DecisionListener {
         return counter("ratelimit.store.errors", "Requests that the store did not decide", "outcome", outcome);
     }
 
-    /** Limits without an answer: nobody was asked, or another limit was known to deny. */
-    private void countUnasked(LimitRequest request, Decision decision) {
+    /** Limits without an answer: the store was unavailable, or another limit was known to deny. */
+    private void countUnasked(Asked asked) {
+        Decision decision = asked.decision();
+        if (decision.outcome() == Outcome.ALLOWED) {
+            return; // they are switched off
+        }
         Outcome outcome = decision.limits().isEmpty() ? decision.outcome() : Outcome.ALLOWED;
-        for (LimitRequest.Item item : request.items()) {
+        for (LimitRequest.Item item : asked.request().items()) {
             if (decision.limits().stream().noneMatch(one -> one.isOf(item.subject(), item.limitName()))) {
-                count(item.limitName(), item.rule(), outcome, decision);
+                count(item.limitName(), item.rule(), outcome, asked);
             }
         }
     }
@@ -144,9 +149,9 @@ public final class MicrometerDecisionListener implements DecisionListener {
         countRequest(decision.limit().name(), decision.rule(), decision.allowed() ? "would_allow" : "would_deny");
     }
 
-    private void count(String limit, @Nullable String rule, Outcome outcome, Decision decision) {
-        // A limit that had room in a request that another limit denied was not charged.
-        boolean uncharged = outcome == Outcome.ALLOWED && !decision.allowed();
+    private void count(String limit, @Nullable String rule, Outcome outcome, Asked asked) {
+        // A limit that had room in a request that another limit denied was not charged, or was given its charge back.
+        boolean uncharged = outcome == Outcome.ALLOWED && !asked.isCharged();
         countRequest(limit, rule, uncharged ? UNCHARGED : outcome.keyword());
         if (outcome == Outcome.THROTTLED) {
             count("ratelimit.violations", "Requests denied because a limit was used up", LIMIT, limit);

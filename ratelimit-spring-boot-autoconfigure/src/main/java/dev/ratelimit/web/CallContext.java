@@ -53,10 +53,13 @@ public interface CallContext {
     /** Called with every decision of the call, so that it can be recorded and shown to the caller. */
     default void decided(LimitRequest limits, Decision decision, Duration took) {}
 
+    /** Called when the charge of a decision was given back, since another limit denied the call. */
+    default void givenBack(LimitRequest limits) {}
+
     /**
      * Runs the work with the status of the response when it is known.
      *
-     * @return {@code false} if there will be no response
+     * @return {@code false} if nobody will know it: there is no response, or the request passes no filter of ours
      */
     default boolean afterResponse(IntConsumer work) {
         return false;

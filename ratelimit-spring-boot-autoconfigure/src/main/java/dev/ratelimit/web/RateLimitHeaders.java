@@ -25,10 +25,6 @@ public record RateLimitHeaders(boolean legacy, boolean standard) {
      * @param response takes the name and the value of each header
      */
     public void write(List<Decision> decisions, BiConsumer<String, String> response) {
-        if (decisions.isEmpty()) {
-            return;
-        }
-        Decision latest = decisions.get(decisions.size() - 1);
         List<LimitDecision> limits = limits(decisions);
         LimitDecision tightest = LimitDecision.tightest(limits);
         if (tightest == null) {
@@ -44,8 +40,18 @@ public record RateLimitHeaders(boolean legacy, boolean standard) {
             response.accept(
                     "RateLimit",
                     '"' + tightest.limit().name() + "\";r=" + tightest.remaining() + ";t="
-                            + Seconds.roundedUp(Duration.between(latest.at(), tightest.resetAt())));
+                            + Seconds.roundedUp(
+                                    Duration.between(latest(decisions).at(), tightest.resetAt())));
         }
+    }
+
+    /** The last decision by limits; one without limits has no time of the store. */
+    private static Decision latest(List<Decision> decisions) {
+        int last = decisions.size() - 1;
+        while (last > 0 && decisions.get(last).limits().isEmpty()) {
+            last--;
+        }
+        return decisions.get(last);
     }
 
     /** The latest answer of each limit. Limits that count without restricting are no business of the client. */

@@ -11,6 +11,7 @@ import dev.ratelimit.RateLimitExceededException;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
 import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.LeakyBucket;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.ForwardingLimitStore;
@@ -24,9 +25,11 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -36,6 +39,8 @@ import org.springframework.context.annotation.Configuration;
 
 /** The annotation on beans of an application that has no web. */
 class RateLimitedTest {
+
+    private static final Subject NOBODY = Subject.of("call", "anyone");
 
     private ConfigurableApplicationContext application;
     private Jobs jobs;
@@ -97,6 +102,15 @@ class RateLimitedTest {
 
         @RateLimited(limit = "two", countWhen = "#status == 401")
         public void byStatus() {}
+
+        @RateLimited(limit = "two", countWhen = "#statusOk")
+        public void byArgument(boolean statusOk) {}
+
+        @RateLimited(limit = "queue", countWhen = "#result == 'bad'")
+        @RateLimited(limit = "two")
+        public String queued() {
+            return "good";
+        }
 
         @RateLimited(limit = "two", countWhen = "#exception != null")
         public void fail(boolean fail) {
@@ -202,6 +216,9 @@ class RateLimitedTest {
                     Limit.named("apart")
                             .algorithm(new TokenBucket(10, Rate.of(1, Duration.ofDays(365))))
                             .minInterval(Duration.ofHours(1))
+                            .build(),
+                    Limit.named("queue")
+                            .algorithm(LeakyBucket.queue(Rate.of(1, Duration.ofHours(1)), Duration.ofHours(5)))
                             .build());
         }
 
@@ -380,6 +397,52 @@ class RateLimitedTest {
         jobs.byStatus();
         jobs.byStatus();
         assertThatThrownBy(jobs::byStatus).isInstanceOf(RateLimitExceededException.class);
+    }
+
+    @Test
+    void variableWhoseNameOnlyBeginsLikeTheStatusIsSettledAtOnce() {
+        for (int i = 0; i < 5; i++) {
+            jobs.byArgument(false);
+        }
+        jobs.byArgument(true);
+        jobs.byArgument(true);
+        assertThatThrownBy(() -> jobs.byArgument(false)).isInstanceOf(RateLimitExceededException.class);
+    }
+
+    @Test
+    @Timeout(30)
+    void callThatALaterLimitDeniesDoesNotWaitForItsTurnBefore() {
+        RateLimiter limiter = application.getBean(RateLimiter.class);
+        limiter.decide(NOBODY, "queue");
+        jobs.plain();
+        jobs.plain();
+
+        assertThatThrownBy(jobs::queued).isInstanceOf(RateLimitExceededException.class);
+
+        assertThat(limiter.peek(NOBODY, "queue").remaining()).isEqualTo(5);
+    }
+
+    @Test
+    void callThatIsInterruptedWhileItWaitsLeavesNoReservationBehind() throws Exception {
+        RateLimiter limiter = application.getBean(RateLimiter.class);
+        limiter.decide(NOBODY, "queue");
+        CompletableFuture<String> call = new CompletableFuture<>();
+        Thread caller = new Thread(() -> {
+            try {
+                call.complete(jobs.queued());
+            } catch (RuntimeException e) {
+                call.completeExceptionally(e);
+            }
+        });
+        caller.start();
+        Awaitility.await()
+                .until(() -> caller.getState() == Thread.State.TIMED_WAITING
+                        && limiter.peek(NOBODY, "two").remaining() == 1);
+
+        caller.interrupt();
+
+        assertThatThrownBy(call::join).hasRootCauseInstanceOf(InterruptedException.class);
+        assertThat(limiter.peek(NOBODY, "queue").remaining()).isEqualTo(5);
     }
 
     @Test

@@ -10,6 +10,9 @@ import dev.ratelimit.caller.Account;
 import dev.ratelimit.caller.Accounts;
 import dev.ratelimit.caller.Quota;
 import dev.ratelimit.starter.FailingStoreTest.SickStore;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
@@ -64,6 +67,11 @@ class GivenBackTest {
         @Bean
         SickStore store() {
             return new SickStore();
+        }
+
+        @Bean
+        MeterRegistry meters() {
+            return new SimpleMeterRegistry();
         }
 
         @Bean
@@ -135,6 +143,13 @@ class GivenBackTest {
             return "ok";
         }
 
+        @GetMapping("/parcels")
+        @RateLimited(limit = "parcels", key = "ip", countWhen = "#status == 200")
+        @RateLimited(limit = "letters", key = "ip")
+        String parcel() {
+            return "sent";
+        }
+
         @GetMapping("/api/letters")
         @RateLimited(limit = "letters", key = "ip")
         String letter() {
@@ -149,7 +164,7 @@ class GivenBackTest {
                 "ratelimit.exempt.paths=/health",
                 "ratelimit.limits.paced.min-interval=1h",
                 "ratelimit.limits.leased.lease=10"));
-        for (String limit : List.of("address", "paced", "leased", "rerouted")) {
+        for (String limit : List.of("address", "paced", "leased", "rerouted", "parcels")) {
             settings.addAll(limit(limit, MANY));
         }
         settings.addAll(limit("one", 1));
@@ -226,6 +241,40 @@ class GivenBackTest {
         assertThat(charged("address")).isEqualTo(1);
         assertThat(as("bob", "/api/x")).isEqualTo(200);
         assertThat(charged("address")).isEqualTo(2);
+    }
+
+    @Test
+    void chargeThatWasGivenBackIsCountedAsUncharged() throws Exception {
+        double allowed = counted("address", "allowed");
+        double uncharged = counted("address", "uncharged");
+        assertThat(as("alice", "/api/x")).isEqualTo(200);
+        assertThat(as("alice", "/api/x")).isEqualTo(429);
+
+        await().until(() -> counted("address", "uncharged") - uncharged == 1);
+        assertThat(counted("address", "allowed") - allowed).isEqualTo(1);
+    }
+
+    @Test
+    void reservationOfADeniedCallIsCountedAsUncharged() throws Exception {
+        double allowed = counted("parcels", "allowed");
+        double uncharged = counted("parcels", "uncharged");
+        assertThat(as("alice", "/parcels")).isEqualTo(200);
+        assertThat(as("alice", "/parcels")).isEqualTo(429);
+
+        await().until(() -> counted("parcels", "uncharged") - uncharged == 1);
+        assertThat(counted("parcels", "allowed") - allowed).isEqualTo(1);
+        assertThat(charged("parcels")).isEqualTo(1);
+    }
+
+    private static double counted(String limit, String outcome) {
+        return application
+                .bean(MeterRegistry.class)
+                .find("ratelimit.requests")
+                .tags("limit", limit, "outcome", outcome)
+                .counters()
+                .stream()
+                .mapToDouble(Counter::count)
+                .sum();
     }
 
     @Test

@@ -6,8 +6,13 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
+import dev.ratelimit.annotation.RateLimited;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.testing.postgres.TestPostgres;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -20,6 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -33,13 +39,32 @@ class SwitchesTest {
 
     @Configuration(proxyBeanMethods = false)
     @WithoutSecurity
-    static class Application {}
+    static class Application {
+
+        @Bean
+        MeterRegistry meters() {
+            return new SimpleMeterRegistry();
+        }
+    }
 
     @RestController
     static class Endpoints {
 
         @GetMapping({"/a", "/b"})
         String answer() {
+            return "x";
+        }
+
+        @GetMapping("/annotated")
+        @RateLimited(limit = "one", key = "ip")
+        String annotated() {
+            return "x";
+        }
+
+        @GetMapping("/twice")
+        @RateLimited(limit = "one", key = "ip")
+        @RateLimited(limit = "many", key = "ip")
+        String twice() {
             return "x";
         }
 
@@ -54,6 +79,11 @@ class SwitchesTest {
                 "ratelimit.limits.one.algorithm=fixed-window",
                 "ratelimit.limits.one.max-requests=1",
                 "ratelimit.limits.one.window=3660d",
+                "ratelimit.limits.many.base=one",
+                "ratelimit.limits.many.max-requests=1000",
+                "ratelimit.rules.many.path=/annotated",
+                "ratelimit.rules.many.key=ip",
+                "ratelimit.rules.many.limits=many",
                 "ratelimit.rules.a.path=/a",
                 "ratelimit.rules.a.key=ip",
                 "ratelimit.rules.a.limits=one",
@@ -136,6 +166,33 @@ class SwitchesTest {
             admin.limits().enable("one", Change.by("ops"));
             assertThat(status(application, "/a")).isEqualTo(429);
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/annotated", "/twice"})
+    void limitThatIsSwitchedOffIsNeitherShownNorCounted(String path) throws Exception {
+        try (RunningApplication application = start("sqlite")) {
+            application.bean(RateLimitAdmin.class).limits().disable("one", Change.by("ops"));
+
+            for (int i = 0; i < 3; i++) {
+                HttpResponse<String> response = application.get(path);
+                assertThat(response.statusCode()).isEqualTo(200);
+                String header = response.headers().firstValue("RateLimit").orElseThrow();
+                assertThat(header).startsWith("\"many\"");
+                assertThat(Long.parseLong(header.substring(header.indexOf(";t=") + 3)))
+                        .as(header)
+                        .isBetween(0L, 3660L * 24 * 3600);
+            }
+            MeterRegistry meters = application.bean(MeterRegistry.class);
+            Awaitility.await().until(() -> requests(meters, "many") == 3);
+            assertThat(requests(meters, "one")).isZero();
+        }
+    }
+
+    private static double requests(MeterRegistry meters, String limit) {
+        return meters.find("ratelimit.requests").tag("limit", limit).counters().stream()
+                .mapToDouble(Counter::count)
+                .sum();
     }
 
     @Test

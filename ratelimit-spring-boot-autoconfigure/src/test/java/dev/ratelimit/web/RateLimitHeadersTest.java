@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.Limit;
+import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Limits;
 import dev.ratelimit.Subject;
 import dev.ratelimit.algorithm.FixedWindow;
@@ -11,6 +12,8 @@ import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.MemoryLimitStore;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.mock.web.MockHttpServletResponse;
@@ -20,6 +23,22 @@ class RateLimitHeadersTest {
     private static final Limit LIMIT = Limit.named("login")
             .algorithm(new FixedWindow(5, Duration.ofMinutes(1)))
             .build();
+
+    @Test
+    void decisionWithoutLimitsDoesNotSetTheClock() {
+        MockHttpServletResponse response = new MockHttpServletResponse();
+        try (StoreRateLimiter limiter = StoreRateLimiter.builder(new MemoryLimitStore(), Limits.of(LIMIT))
+                .build()) {
+            Decision decision = limiter.decide(Subject.user("alice"), "login");
+            Decision nothing = limiter.decide(LimitRequest.NONE);
+            new RateLimitHeaders(true, true).write(List.of(decision, nothing), response::setHeader);
+        }
+
+        assertThat(response.getHeader("RateLimit"))
+                .isIn(IntStream.rangeClosed(0, 60)
+                        .mapToObj(seconds -> "\"login\";r=4;t=" + seconds)
+                        .toList());
+    }
 
     @ParameterizedTest
     @CsvSource({"true,true", "true,false", "false,true", "false,false"})

@@ -5,6 +5,7 @@ import dev.ratelimit.annotation.InvalidRateLimitedException;
 import dev.ratelimit.annotation.RateLimitExempt;
 import dev.ratelimit.annotation.RateLimited;
 import dev.ratelimit.policy.SubjectKey;
+import dev.ratelimit.web.expression.ExpressionTree;
 import dev.ratelimit.web.expression.Expressions;
 import java.lang.reflect.Method;
 import java.math.BigDecimal;
@@ -36,6 +37,7 @@ record LimitedMethod(Method method, boolean ofClass, List<AnnotatedLimit> limits
      * One annotation.
      *
      * @param on the annotated method or class, for messages
+     * @param needsStatus whether the call can only be settled once the status of the response is known
      */
     record AnnotatedLimit(
             String on,
@@ -45,19 +47,12 @@ record LimitedMethod(Method method, boolean ofClass, List<AnnotatedLimit> limits
             @Nullable Expression cost,
             @Nullable Expression countWhen,
             @Nullable Expression resetWhen,
+            boolean needsStatus,
             @Nullable FailurePolicy onFailure) {
 
         /** Whether the call has to be settled once it is done. */
         boolean isSettled() {
             return countWhen != null || resetWhen != null;
-        }
-
-        boolean needsStatus() {
-            return mentionsStatus(countWhen) || mentionsStatus(resetWhen);
-        }
-
-        private static boolean mentionsStatus(@Nullable Expression expression) {
-            return expression != null && expression.getExpressionString().contains("#status");
         }
 
         @Nullable
@@ -110,17 +105,24 @@ record LimitedMethod(Method method, boolean ofClass, List<AnnotatedLimit> limits
             if (annotation.limit().isBlank()) {
                 throw new InvalidRateLimitedException(on, "limit", null, "name a limit, as in @RateLimited(\"login\")");
             }
+            Expression countWhen = parse(on, "countWhen", annotation.countWhen());
+            Expression resetWhen = parse(on, "resetWhen", annotation.resetWhen());
             limits.add(new AnnotatedLimit(
                     on,
                     annotation.limit(),
                     subjectKey(annotation.key()),
                     subjectKey(annotation.key()) != null ? null : parseKey(on, annotation.key()),
                     parse(on, "cost", annotation.cost()),
-                    parse(on, "countWhen", annotation.countWhen()),
-                    parse(on, "resetWhen", annotation.resetWhen()),
+                    countWhen,
+                    resetWhen,
+                    readsStatus(countWhen) || readsStatus(resetWhen),
                     annotation.onFailure().length == 0 ? null : annotation.onFailure()[0]));
         }
         return new LimitedMethod(method, ofClass, List.copyOf(limits));
+    }
+
+    private static boolean readsStatus(@Nullable Expression expression) {
+        return expression != null && new ExpressionTree(expression).variables().contains("#status");
     }
 
     /** An annotation on a class does not apply to the methods of every object. */

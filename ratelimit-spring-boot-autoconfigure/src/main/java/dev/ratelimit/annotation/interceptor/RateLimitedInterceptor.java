@@ -13,6 +13,7 @@ import dev.ratelimit.annotation.interceptor.LimitedMethod.AnnotatedLimit;
 import dev.ratelimit.policy.SubjectKey;
 import dev.ratelimit.support.LogText;
 import dev.ratelimit.support.OncePerMinute;
+import dev.ratelimit.support.Turn;
 import dev.ratelimit.web.CallContext;
 import dev.ratelimit.web.expression.Expressions;
 import java.lang.reflect.Method;
@@ -110,6 +111,9 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
         private final @Nullable String tier;
         private final List<Open> reservations = new ArrayList<>();
 
+        /** How long the call has to wait for its turn: the longest that any of its limits says. */
+        private Duration delay = Duration.ZERO;
+
         /** Reads everything from the request now: when the call is done, the request may be gone. */
         private Call(MethodInvocation invocation, LimitedMethod method, CallContext context) {
             this.invocation = invocation;
@@ -121,7 +125,24 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
             this.tier = context.tier();
         }
 
+        /** A call that is not made leaves no reservation behind. */
         private void reserve() {
+            try {
+                reserveAll();
+                Turn.await(delay);
+            } catch (RuntimeException | Error e) {
+                reservations.forEach(this::giveBack);
+                throw e;
+            }
+        }
+
+        private void giveBack(Open open) {
+            if (open.reservation.giveBack()) {
+                context.givenBack(open.request);
+            }
+        }
+
+        private void reserveAll() {
             EvaluationContext arguments = variables();
             LimitRequest counted = null;
             for (AnnotatedLimit limit : method.limits()) {
@@ -214,13 +235,12 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
             Decision decision = reservation == null ? limiter.decide(request) : reservation.decision();
             context.decided(request, decision, Duration.ofNanos(System.nanoTime() - start));
             if (!decision.allowed()) {
-                reservations.forEach(open -> open.reservation.giveBack());
                 throw new RateLimitExceededException(decision);
             }
             if (reservation != null && settled != null) {
                 reservations.add(new Open(request, reservation, settled));
             }
-            decision.awaitTurn();
+            delay = decision.delay().compareTo(delay) > 0 ? decision.delay() : delay;
         }
 
         private @Nullable Object proceed() throws Throwable {
@@ -271,17 +291,16 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
         }
 
         private void settle(Open open, AnnotatedLimit limit, CallVariables outcome) {
-            if (limit.needsStatus() && context == CallContext.NONE) {
-                open.reservation.commit(); // there is no status that could say that it does not count
+            if (!limit.needsStatus()) {
+                settleNow(open, limit, outcome);
                 return;
             }
-            boolean later = limit.needsStatus()
-                    && context.afterResponse(status -> {
-                        outcome.setOutcome("status", status);
-                        settleNow(open, limit, outcome);
-                    });
-            if (!later) {
+            boolean later = context.afterResponse(status -> {
+                outcome.setOutcome("status", status);
                 settleNow(open, limit, outcome);
+            });
+            if (!later) {
+                open.reservation.commit(); // there is no status that could say that it does not count
             }
         }
 

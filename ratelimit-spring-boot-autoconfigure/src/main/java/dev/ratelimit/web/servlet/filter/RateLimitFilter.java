@@ -42,10 +42,10 @@ public final class RateLimitFilter extends OncePerRequestFilter {
             throws ServletException, IOException {
         ServletVisit known = ServletVisit.of(request);
         ServletVisit visit = known == null ? gate.begin(request) : known;
-        if (visit.isRecorded()) {
+        if (visit.passesFilter()) {
             passOrReject(visit, request, response, chain);
         } else {
-            visit.recordedByFilter();
+            visit.passingFilter();
             record(visit, request, response, chain);
         }
     }

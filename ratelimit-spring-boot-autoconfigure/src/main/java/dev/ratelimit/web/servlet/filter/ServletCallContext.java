@@ -21,14 +21,17 @@ public final class ServletCallContext implements CallContext {
     private final ServletGate gate;
     private final Visit visit;
     private final Identity user;
-    private final AfterResponse afterResponse;
+
+    /** {@code null} if the request passes no filter of ours, so that nothing runs the work. */
+    private final @Nullable AfterResponse afterResponse;
 
     private ServletCallContext(ServletRequestAttributes attributes, ServletGate gate) {
         this.attributes = attributes;
         this.gate = gate;
         this.visit = gate.visitOf(attributes.getRequest());
         this.user = gate.identityOf(attributes.getRequest());
-        this.afterResponse = AfterResponse.of(attributes.getRequest());
+        this.afterResponse =
+                gate.passesFilter(attributes.getRequest()) ? AfterResponse.of(attributes.getRequest()) : null;
     }
 
     /** Finds the request of the current thread; a thread that serves none makes its calls outside of the web. */
@@ -70,7 +73,15 @@ public final class ServletCallContext implements CallContext {
     }
 
     @Override
+    public void givenBack(LimitRequest limits) {
+        visit.givenBack(limits);
+    }
+
+    @Override
     public boolean afterResponse(IntConsumer work) {
+        if (afterResponse == null) {
+            return false;
+        }
         afterResponse.add(work);
         return true;
     }

@@ -80,14 +80,27 @@ public final class ServletGate {
 
     /** The visit of the request; a new one if no filter has begun one. */
     public Visit visitOf(HttpServletRequest request) {
-        ServletVisit known = ServletVisit.of(request);
-        return known == null ? begin(request).visit : known.visit;
+        return servletVisitOf(request).visit;
     }
 
-    /** Whether the decisions of the request are published with its record, so that the limiter need not record them. */
+    private ServletVisit servletVisitOf(HttpServletRequest request) {
+        ServletVisit known = ServletVisit.of(request);
+        return known == null ? begin(request) : known;
+    }
+
+    /**
+     * Whether the decisions of the request are published with its record, so that the limiter need not record them. Not after the
+     * response, as in an error page or on a thread that goes on.
+     */
     public boolean isRecorded(HttpServletRequest request) {
         ServletVisit visit = ServletVisit.of(request);
         return visit != null && visit.isRecorded();
+    }
+
+    /** Whether a filter of ours knows when the request is done. */
+    boolean passesFilter(HttpServletRequest request) {
+        ServletVisit visit = ServletVisit.of(request);
+        return visit != null && visit.passesFilter();
     }
 
     /**
@@ -131,8 +144,9 @@ public final class ServletGate {
         Instruction next = first;
         while (next instanceof Instruction.Ask ask) {
             long start = System.nanoTime();
-            Decision decision =
-                    ask.revocable() ? visit.charged(limiter.charge(ask.limits())) : limiter.decide(ask.limits());
+            Decision decision = ask.revocable()
+                    ? visit.charged(ask.limits(), limiter.charge(ask.limits()))
+                    : limiter.decide(ask.limits());
             next = visit.visit.answered(decision, Duration.ofNanos(System.nanoTime() - start));
             if (!visit.visit.hasUnknownApiKey()) {
                 rejections.headers().write(visit.visit.decisions(), response::setHeader);
@@ -150,17 +164,20 @@ public final class ServletGate {
         return null;
     }
 
-    /** A method with {@code @RateLimited} was decided during the request. */
+    /** Limits were asked during the request, by a method with {@code @RateLimited} or for a login. */
     public void decided(
             HttpServletRequest request,
             @Nullable HttpServletResponse response,
             LimitRequest limits,
             Decision decision,
             Duration took) {
-        Visit visit = visitOf(request);
-        visit.add(limits, decision, took);
+        ServletVisit visit = servletVisitOf(request);
+        boolean late = !visit.add(limits, decision, took);
+        if (late && limits.isRecordedByCaller()) {
+            publish(RequestRecord.of(limits, decision, took)); // the response was complete meanwhile
+        }
         if (decision.allowed() && response != null) {
-            rejections.headers().write(visit.decisions(), response::setHeader);
+            rejections.headers().write(visit.visit.decisions(), response::setHeader);
         }
     }
 
@@ -186,8 +203,12 @@ public final class ServletGate {
     /** Tells listeners about the request, once its response is complete. */
     void publish(ServletVisit visit, int status) {
         if (!listeners.isEmpty()) {
-            RequestRecord record = visit.visit.completed(status, visit.endpoint());
-            listeners.tell(listener -> listener.recorded(record));
+            publish(visit.completed(status));
         }
+    }
+
+    /** Tells listeners about a decision that is in no other record. */
+    public void publish(RequestRecord record) {
+        listeners.tell(listener -> listener.recorded(record));
     }
 }

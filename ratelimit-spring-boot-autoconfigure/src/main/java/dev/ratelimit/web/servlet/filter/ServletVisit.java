@@ -2,9 +2,12 @@ package dev.ratelimit.web.servlet.filter;
 
 import dev.ratelimit.Charged;
 import dev.ratelimit.Decision;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.RequestRecord;
 import dev.ratelimit.gate.Visit;
 import dev.ratelimit.policy.PathReadings;
 import jakarta.servlet.http.HttpServletRequest;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -20,10 +23,16 @@ final class ServletVisit {
     private PathReadings path;
     private String method;
     /** Mostly one; another if the request is rerouted. */
-    private final List<Charged> revocable = new ArrayList<>(1);
+    private final List<Revocable> revocable = new ArrayList<>(1);
 
     private volatile @Nullable String endpoint;
-    private boolean recorded;
+    private volatile boolean passesFilter;
+
+    /** Guarded by this visit, together with adding to the record. */
+    private boolean published;
+
+    /** A charge on arrival, and the limits that were asked. */
+    private record Revocable(LimitRequest limits, Charged charge) {}
 
     ServletVisit(Visit visit, ServletRequests.Live live, PathReadings path, String method) {
         this.visit = visit;
@@ -40,13 +49,34 @@ final class ServletVisit {
         request.setAttribute(ATTRIBUTE, this);
     }
 
-    /** Whether a filter publishes the record of the request. */
-    boolean isRecorded() {
-        return recorded;
+    /** Whether the request passes a filter of ours, which publishes its record and knows when it is done. */
+    boolean passesFilter() {
+        return passesFilter;
     }
 
-    void recordedByFilter() {
-        recorded = true;
+    void passingFilter() {
+        passesFilter = true;
+    }
+
+    /** Whether decisions are still part of the record of the request: a filter publishes it, and has not done so yet. */
+    synchronized boolean isRecorded() {
+        return passesFilter && !published;
+    }
+
+    /**
+     * Adds a decision to the visit.
+     *
+     * @return {@code false} if it came too late for the record
+     */
+    synchronized boolean add(LimitRequest limits, Decision decision, Duration took) {
+        visit.add(limits, decision, took);
+        return !published;
+    }
+
+    /** The record of the request. Later decisions are no part of it. */
+    synchronized RequestRecord completed(int status) {
+        published = true;
+        return visit.completed(status, endpoint);
     }
 
     /** Whether a filter has replaced the path or the method since; from now on these are the ones. */
@@ -61,16 +91,16 @@ final class ServletVisit {
         return path.isReadable();
     }
 
-    Decision charged(Charged reservation) {
-        revocable.add(reservation);
-        return reservation.decision();
+    Decision charged(LimitRequest limits, Charged charge) {
+        revocable.add(new Revocable(limits, charge));
+        return charge.decision();
     }
 
     /** Gives back the charges on arrival. If the store fails, a charge stays: the safe side. */
     void giveBack() {
-        for (Charged charge : revocable) {
-            if (charge.decision().allowed()) {
-                boolean unused = charge.giveBack();
+        for (Revocable one : revocable) {
+            if (one.charge.decision().allowed() && one.charge.giveBack()) {
+                visit.givenBack(one.limits);
             }
         }
         revocable.clear();
@@ -81,10 +111,5 @@ final class ServletVisit {
         if (request.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE) instanceof String pattern) {
             endpoint = pattern;
         }
-    }
-
-    @Nullable
-    String endpoint() {
-        return endpoint;
     }
 }
