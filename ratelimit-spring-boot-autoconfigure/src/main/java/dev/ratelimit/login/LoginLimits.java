@@ -6,9 +6,11 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.RateLimitExceededException;
 import dev.ratelimit.RateLimiter;
+import dev.ratelimit.RequestRecord;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.Subject;
 import dev.ratelimit.web.servlet.filter.ServletGate;
+import java.time.Duration;
 import org.springframework.security.authentication.AuthenticationManager;
 import org.springframework.security.authentication.AuthenticationServiceException;
 import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
@@ -64,7 +66,7 @@ public final class LoginLimits {
     public Decision peek(String name) {
         LoginRequest request = LoginRequest.current(gate);
         LimitRequest asked = asked(LoginSubjects.of(request.client(), name), true, request);
-        return limiter.peek(request.isExempt() ? LimitRequest.NONE : asked);
+        return limiter.peek(isOff(request) ? LimitRequest.NONE : asked);
     }
 
     Authentication authenticate(AuthenticationManager passwords, Authentication login) {
@@ -80,12 +82,14 @@ public final class LoginLimits {
         checking.set(true);
         try {
             LoginRequest request = LoginRequest.current(gate);
-            return numbers.isOff() || request.isExempt()
-                    ? passwords.authenticate(login)
-                    : check(passwords, login, request);
+            return isOff(request) ? passwords.authenticate(login) : check(passwords, login, request);
         } finally {
             checking.remove();
         }
+    }
+
+    private boolean isOff(LoginRequest request) {
+        return numbers.isOff() || request.isExempt();
     }
 
     private Authentication check(AuthenticationManager passwords, Authentication login, LoginRequest request) {
@@ -162,6 +166,9 @@ public final class LoginLimits {
         while (waited) {
             Decision look = limiter.peek(asked);
             if (!look.allowed()) {
+                if (!asked.isRecordedByCaller()) {
+                    gate.publish(RequestRecord.of(asked, look, since(start))); // the limiter does not record a look
+                }
                 throw exceeded(asked, look, start, request);
             }
             waited = underWay.awaitEarlier(look, number, start);
@@ -170,8 +177,12 @@ public final class LoginLimits {
 
     private static RateLimitExceededException exceeded(
             LimitRequest asked, Decision decision, long start, LoginRequest request) {
-        request.decided(asked, decision, System.nanoTime() - start);
+        request.decided(asked, decision, since(start));
         return new RateLimitExceededException(decision);
+    }
+
+    private static Duration since(long startNanos) {
+        return Duration.ofNanos(System.nanoTime() - startNanos);
     }
 
     private void charge(LimitRequest asked, LoginRequest request) {
@@ -180,7 +191,7 @@ public final class LoginLimits {
         if (!decision.allowed()) {
             throw exceeded(asked, decision, start, request);
         }
-        request.decided(asked, decision, System.nanoTime() - start);
+        request.decided(asked, decision, since(start));
         decision.awaitTurn(); // if a limit is a leaky bucket with max-wait
     }
 

@@ -42,9 +42,9 @@ record LoginRequest(
     }
 
     /** Adds a login that counts to the record and the headers of the request. Correct logins are not shown. */
-    void decided(LimitRequest asked, Decision decision, long tookNanos) {
+    void decided(LimitRequest asked, Decision decision, Duration took) {
         if (request != null) {
-            gate.decided(request, response, asked, decision, Duration.ofNanos(tookNanos));
+            gate.decided(request, response, asked, decision, took);
         }
     }
 }

@@ -3,12 +3,19 @@ package dev.ratelimit.starter;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.ratelimit.Decision;
+import dev.ratelimit.DecisionListener;
+import dev.ratelimit.Outcome;
 import dev.ratelimit.RateLimitExceededException;
+import dev.ratelimit.RequestRecord;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitLoginAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitPolicyAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitWebAutoConfiguration;
 import dev.ratelimit.login.LoginLimits;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -78,6 +85,58 @@ class OtherLoginsTest {
                     .isInstanceOf(RateLimitExceededException.class);
             assertThat(codes.authenticate(code("bob", "123456")).getName()).isEqualTo("bob");
         });
+    }
+
+    @Test
+    void lookAtLimitsThatAreSwitchedOffDeniesNobody() {
+        application.run(context -> assertThat(
+                        context.getBean(LoginLimits.class).peek("alice").limits())
+                .hasSize(3));
+        application.withPropertyValues("ratelimit.limits.login.enabled=false").run(context -> {
+            Decision look = context.getBean(LoginLimits.class).peek("alice");
+            assertThat(look.allowed()).isTrue();
+            assertThat(look.limits()).isEmpty();
+        });
+    }
+
+    /** Guesses at the same moment use the limit by name up. The limiter does not record a look, and no filter is there. */
+    @Test
+    void denialOfACorrectLoginReachesTheListeners() {
+        List<RequestRecord> records = new CopyOnWriteArrayList<>();
+        application
+                .withPropertyValues("ratelimit.login.name-limit=login")
+                .withBean(DecisionListener.class, () -> listener(records))
+                .run(context -> {
+                    LoginLimits limits = context.getBean(LoginLimits.class);
+                    AuthenticationManager codes = limits.limited(login -> {
+                        CompletableFuture.runAsync(() -> guess(limits, 2)).join();
+                        return check(login);
+                    });
+
+                    assertThatThrownBy(() -> codes.authenticate(code("alice", "123456")))
+                            .isInstanceOf(RateLimitExceededException.class);
+                });
+
+        assertThat(records).extracting(RequestRecord::outcome).endsWith(Outcome.ALLOWED, Outcome.THROTTLED);
+        assertThat(records).hasSize(3);
+        assertThat(records.get(2).exchange()).isNull();
+    }
+
+    private static DecisionListener listener(List<RequestRecord> records) {
+        return new DecisionListener() {
+            @Override
+            public void recorded(RequestRecord request) {
+                records.add(request);
+            }
+        };
+    }
+
+    private static void guess(LoginLimits limits, int times) {
+        AuthenticationManager codes = limits.limited(OtherLoginsTest::check);
+        for (int i = 0; i < times; i++) {
+            assertThatThrownBy(() -> codes.authenticate(code("alice", "000000")))
+                    .isInstanceOf(BadCredentialsException.class);
+        }
     }
 
     /** Clients whose token has expired may try it often; that must not keep their address from logging in. */
