@@ -1,6 +1,7 @@
 package dev.ratelimit.dashboard;
 
 import dev.ratelimit.Charged;
+import dev.ratelimit.Decision;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Limits;
@@ -12,9 +13,11 @@ import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.gate.Rejection;
 import dev.ratelimit.policy.Rule.Response;
 import dev.ratelimit.store.MemoryLimitStore;
+import dev.ratelimit.support.Sha256;
 import dev.ratelimit.web.RateLimitHeaders;
 import dev.ratelimit.web.servlet.ProblemRejectionHandler;
 import dev.ratelimit.web.servlet.filter.RejectionWriter;
+import dev.ratelimit.web.servlet.filter.ServletGate;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
@@ -28,7 +31,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Function;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
@@ -36,7 +38,8 @@ import org.springframework.web.filter.OncePerRequestFilter;
  * keep an operator out during an incident. Without a limit of its own, the dashboard would be a place to guess passwords.
  *
  * <p>Each request is charged to its address before authentication, and given back once the sender turns out to be an
- * operator. The counts are in the memory of this instance, so that a failing store locks nobody out.
+ * operator. The counts are in the memory of this instance, so that a failing store locks nobody out. Listeners are told about each
+ * request that is rejected, so that metrics and the audit trail show an attack.
  *
  * <p>A browser that an operator has used is known by its {@linkplain Forgeries token}, and counted by that. So strangers who share
  * the address, such as behind one proxy, do not lock out an operator who is at work.
@@ -47,7 +50,7 @@ final class Door extends OncePerRequestFilter {
     static final int STRANGERS = 30;
 
     private static final String ADMITTED = Door.class.getName() + ".ADMITTED";
-    private static final Limit LIMIT = Limit.named("dashboard")
+    private static final Limit LIMIT = Limit.named("dashboard-strangers")
             .algorithm(Algorithms.burst(STRANGERS, new Rate(STRANGERS, Duration.ofMinutes(1))))
             .build();
     private static final Response RESPONSE =
@@ -58,7 +61,7 @@ final class Door extends OncePerRequestFilter {
     private static final long MINUTE = TimeUnit.MINUTES.toNanos(1);
 
     private final DashboardPaths paths;
-    private final Function<HttpServletRequest, String> clients;
+    private final ServletGate gate;
     private final MemoryLimitStore store = new MemoryLimitStore();
     private final RateLimiter limiter = StoreRateLimiter.builder(store, Limits.of(List.of(LIMIT)))
             .rememberedDenials(0)
@@ -77,11 +80,11 @@ final class Door extends OncePerRequestFilter {
     private final AtomicLong cleaned = new AtomicLong(System.nanoTime());
 
     /**
-     * @param clients finds the text that stands for the address of a client
+     * @param gate knows the address of a client, and tells listeners about rejections
      */
-    Door(DashboardPaths paths, Function<HttpServletRequest, String> clients) {
+    Door(DashboardPaths paths, ServletGate gate) {
         this.paths = paths;
-        this.clients = clients;
+        this.gate = gate;
     }
 
     /** Notes that the sender of a request is an operator. */
@@ -98,13 +101,15 @@ final class Door extends OncePerRequestFilter {
     protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws ServletException, IOException {
         String token = Forgeries.sentToken(request);
+        // A token is a secret: records show its digest.
         Subject sender = token != null && browsers.get(token) != null
-                ? Subject.of("browser", token)
-                : Subject.of("ip", clients.apply(request));
-        Charged charged = limiter.charge(LimitRequest.of(sender, LIMIT));
+                ? Subject.of("browser", Sha256.base64(token))
+                : Subject.of("ip", gate.clientOf(request));
+        LimitRequest asked = LimitRequest.of(sender, LIMIT).recordedByCaller();
+        long start = System.nanoTime();
+        Charged charged = limiter.charge(asked);
         if (!charged.decision().allowed()) {
-            // Not as an error that is dispatched: the application would ask for a login there.
-            REJECTIONS.write(request, response, Rejection.of(charged.decision(), RESPONSE));
+            reject(request, response, asked, charged.decision(), Duration.ofNanos(System.nanoTime() - start));
             return;
         }
         try {
@@ -117,6 +122,22 @@ final class Door extends OncePerRequestFilter {
                 }
             }
             clean();
+        }
+    }
+
+    private void reject(
+            HttpServletRequest request,
+            HttpServletResponse response,
+            LimitRequest asked,
+            Decision decision,
+            Duration took)
+            throws IOException {
+        Rejection rejection = Rejection.of(decision, RESPONSE);
+        try {
+            // Not as an error that is dispatched: the application would ask for a login there.
+            REJECTIONS.write(request, response, rejection);
+        } finally {
+            gate.rejectedBefore(request, asked, decision, took, rejection.status());
         }
     }
 

@@ -89,7 +89,7 @@ public final class RateLimitDashboardAutoConfiguration {
 
         @Bean
         FilterRegistrationBean<Door> rateLimitDashboardDoor(DashboardPaths paths, ServletGate gate) {
-            FilterRegistrationBean<Door> registration = new FilterRegistrationBean<>(new Door(paths, gate::clientOf));
+            FilterRegistrationBean<Door> registration = new FilterRegistrationBean<>(new Door(paths, gate));
             registration.setOrder(DOOR_ORDER);
             registration.setName("rateLimitDashboardDoor");
             return registration;

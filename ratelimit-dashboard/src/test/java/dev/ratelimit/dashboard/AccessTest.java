@@ -2,7 +2,12 @@ package dev.ratelimit.dashboard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.DecisionListener;
+import dev.ratelimit.Outcome;
+import dev.ratelimit.RequestRecord;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -92,6 +97,42 @@ class AccessTest {
             assertThat(refused.header("Retry-After")).isNotEmpty();
             assertThat(refused.header("Content-Type")).isEqualTo("application/problem+json");
             assertThat(refused.body()).contains("Too many requests to the dashboard");
+        }
+    }
+
+    static final class Records implements DecisionListener {
+
+        private final List<RequestRecord> all = new CopyOnWriteArrayList<>();
+
+        @Override
+        public void recorded(RequestRecord request) {
+            all.add(request);
+        }
+    }
+
+    @Test
+    @DisplayName("Listeners are told about each request that is refused at the door, and only about those")
+    void refusalsAreRecorded() {
+        try (ConfigurableApplicationContext own = Shop.start(Map.of(), Records.class)) {
+            Http guesser = Http.at(own).as("operator:guess");
+            int refused = 0;
+            for (int i = 0; i < 20 * Door.STRANGERS && refused < 2; i++) {
+                refused += guesser.get("/ratelimit/").status() == 429 ? 1 : 0;
+            }
+            assertThat(refused).isEqualTo(2);
+
+            assertThat(own.getBean(Records.class).all)
+                    .filteredOn(record -> !record.asked().isEmpty())
+                    .hasSize(2)
+                    .allSatisfy(record -> {
+                        assertThat(record.outcome()).isEqualTo(Outcome.THROTTLED);
+                        assertThat(record.allowed()).isFalse();
+                        assertThat(record.retryAfter()).isPositive();
+                        assertThat(record.tightest().limit().name()).isEqualTo("dashboard-strangers");
+                        assertThat(record.exchange().path()).isEqualTo("/ratelimit/");
+                        assertThat(record.exchange().status()).isEqualTo(429);
+                        assertThat(record.exchange().address()).isEqualTo("127.0.0.1");
+                    });
         }
     }
 

@@ -190,6 +190,19 @@ public final class ServletGate {
         rejections.write(request, response, exceeded);
     }
 
+    /**
+     * Tells listeners about a request that a limit of its own rejected before it reached the gate, as the dashboard does.
+     *
+     * @param status that of the response
+     */
+    public void rejectedBefore(
+            HttpServletRequest request, LimitRequest limits, Decision decision, Duration took, int status) {
+        ServletVisit visit = servletVisitOf(request);
+        visit.add(limits, decision, took);
+        visit.visit.denied(decision);
+        publish(visit, status);
+    }
+
     /** Runs the whole walk at once and charges nothing. */
     Visit peek(HttpServletRequest request, String method, PathReadings path) {
         Visit asking = visitOf(request);
