@@ -1,6 +1,7 @@
 package dev.ratelimit.admin;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.IpAddress;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitDecision;
 import dev.ratelimit.RateLimiter;
@@ -15,7 +16,6 @@ import dev.ratelimit.gate.Visit;
 import dev.ratelimit.policy.PathReadings;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.RuleBook;
-import dev.ratelimit.support.IpAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;

@@ -1,7 +1,7 @@
 package dev.ratelimit.admin;
 
+import dev.ratelimit.IpAddress;
 import dev.ratelimit.policy.PathReadings;
-import dev.ratelimit.support.IpAddress;
 import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;

@@ -1,5 +1,6 @@
 package dev.ratelimit.admin;
 
+import dev.ratelimit.IpAddress;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitDecision;
 import dev.ratelimit.LimitRequest;
@@ -14,7 +15,6 @@ import dev.ratelimit.policy.Policy;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.SubjectKey;
 import dev.ratelimit.policy.TrialNames;
-import dev.ratelimit.support.IpAddress;
 import dev.ratelimit.support.LoginName;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;

@@ -1,8 +1,8 @@
 package dev.ratelimit.gate;
 
+import dev.ratelimit.IpAddress;
 import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.policy.PathReadings;
-import dev.ratelimit.support.IpAddress;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 

@@ -1,9 +1,9 @@
 package dev.ratelimit.gate;
 
+import dev.ratelimit.IpAddress;
 import dev.ratelimit.policy.AddressRange;
 import dev.ratelimit.policy.PathReadings;
 import dev.ratelimit.policy.RuleBook;
-import dev.ratelimit.support.IpAddress;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;

@@ -1,5 +1,6 @@
 package dev.ratelimit.gate;
 
+import dev.ratelimit.IpAddress;
 import dev.ratelimit.RequestRecord.Exchange;
 import dev.ratelimit.Subject;
 import dev.ratelimit.caller.ApiKey;
@@ -7,7 +8,6 @@ import dev.ratelimit.caller.Caller;
 import dev.ratelimit.policy.Policy;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.SubjectKey;
-import dev.ratelimit.support.IpAddress;
 import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;

@@ -1,12 +1,12 @@
 package dev.ratelimit.gate;
 
+import dev.ratelimit.IpAddress;
 import dev.ratelimit.Subject;
 import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.policy.AddressRange;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.SubjectKey;
 import dev.ratelimit.setting.InvalidSettingException;
-import dev.ratelimit.support.IpAddress;
 import dev.ratelimit.support.Sha256;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

@@ -1,5 +1,6 @@
 package dev.ratelimit.operate;
 
+import dev.ratelimit.IpAddress;
 import dev.ratelimit.Subject;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
@@ -9,7 +10,6 @@ import dev.ratelimit.policy.Action;
 import dev.ratelimit.policy.AddressRange;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.store.sqlite.Backups;
-import dev.ratelimit.support.IpAddress;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;

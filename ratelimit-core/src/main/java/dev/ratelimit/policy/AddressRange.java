@@ -1,7 +1,7 @@
 package dev.ratelimit.policy;
 
+import dev.ratelimit.IpAddress;
 import dev.ratelimit.setting.InvalidSettingException;
-import dev.ratelimit.support.IpAddress;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;

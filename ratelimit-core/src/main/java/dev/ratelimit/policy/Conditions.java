@@ -1,7 +1,7 @@
 package dev.ratelimit.policy;
 
+import dev.ratelimit.IpAddress;
 import dev.ratelimit.caller.ApiKey;
-import dev.ratelimit.support.IpAddress;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;

@@ -1,8 +1,8 @@
 package dev.ratelimit.policy;
 
+import dev.ratelimit.IpAddress;
 import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.caller.Caller;
-import dev.ratelimit.support.IpAddress;
 import java.util.List;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;

@@ -3,10 +3,10 @@ package dev.ratelimit.gate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.ratelimit.IpAddress;
 import dev.ratelimit.policy.AddressRange;
 import dev.ratelimit.policy.PathReadings;
 import dev.ratelimit.setting.InvalidSettingException;
-import dev.ratelimit.support.IpAddress;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;

@@ -5,13 +5,13 @@ import static dev.ratelimit.gate.TestGate.keyOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.ratelimit.IpAddress;
 import dev.ratelimit.Subject;
 import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.policy.PathReadings;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.SubjectKey;
 import dev.ratelimit.setting.InvalidSettingException;
-import dev.ratelimit.support.IpAddress;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;

@@ -2,6 +2,7 @@ package dev.ratelimit.gate;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.FailurePolicy;
+import dev.ratelimit.IpAddress;
 import dev.ratelimit.LimitDecision;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Outcome;
@@ -20,7 +21,6 @@ import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.RuleBook;
 import dev.ratelimit.policy.RuleBook.MatchMode;
 import dev.ratelimit.policy.SubjectKey;
-import dev.ratelimit.support.IpAddress;
 import dev.ratelimit.support.Micros;
 import dev.ratelimit.testing.SettableClock;
 import java.time.Duration;

@@ -2,7 +2,7 @@ package dev.ratelimit.policy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ratelimit.support.IpAddress;
+import dev.ratelimit.IpAddress;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.Objects;

@@ -3,6 +3,7 @@ package dev.ratelimit.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.ratelimit.IpAddress;
 import dev.ratelimit.Limits;
 import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.caller.Caller;
@@ -10,7 +11,6 @@ import dev.ratelimit.caller.Quota;
 import dev.ratelimit.caller.TierChoice;
 import dev.ratelimit.policy.Rule.Response;
 import dev.ratelimit.policy.RuleBook.MatchMode;
-import dev.ratelimit.support.IpAddress;
 import dev.ratelimit.testing.TestSeed;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package dev.ratelimit.web;
 
+import dev.ratelimit.IpAddress;
 import dev.ratelimit.policy.AddressRange;
-import dev.ratelimit.support.IpAddress;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

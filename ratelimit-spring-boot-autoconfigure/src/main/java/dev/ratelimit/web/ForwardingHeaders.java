@@ -1,6 +1,6 @@
 package dev.ratelimit.web;
 
-import dev.ratelimit.support.IpAddress;
+import dev.ratelimit.IpAddress;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,7 @@
 package dev.ratelimit.test;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.IpAddress;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Limits;
@@ -10,7 +11,6 @@ import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.caller.Caller;
 import dev.ratelimit.caller.Quota;
 import dev.ratelimit.gate.Subjects;
-import dev.ratelimit.support.IpAddress;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;

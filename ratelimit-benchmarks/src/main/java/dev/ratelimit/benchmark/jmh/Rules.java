@@ -1,5 +1,6 @@
 package dev.ratelimit.benchmark.jmh;
 
+import dev.ratelimit.IpAddress;
 import dev.ratelimit.caller.Caller;
 import dev.ratelimit.caller.TierChoice;
 import dev.ratelimit.policy.Action;
@@ -8,7 +9,6 @@ import dev.ratelimit.policy.RequestFacts;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.RuleBook;
 import dev.ratelimit.policy.RuleBook.MatchMode;
-import dev.ratelimit.support.IpAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

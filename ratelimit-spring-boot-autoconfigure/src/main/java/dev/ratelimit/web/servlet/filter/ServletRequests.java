@@ -1,5 +1,6 @@
 package dev.ratelimit.web.servlet.filter;
 
+import dev.ratelimit.IpAddress;
 import dev.ratelimit.Subject;
 import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.caller.ApiKeys;
@@ -13,7 +14,6 @@ import dev.ratelimit.policy.PathReadings;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.SubjectKey;
 import dev.ratelimit.policy.SubjectKey.Kind;
-import dev.ratelimit.support.IpAddress;
 import dev.ratelimit.support.LogText;
 import dev.ratelimit.support.OncePerMinute;
 import dev.ratelimit.web.ApiKeySource;

@@ -1,4 +1,4 @@
-package dev.ratelimit.support;
+package dev.ratelimit;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;

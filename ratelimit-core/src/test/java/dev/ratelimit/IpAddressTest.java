@@ -1,4 +1,4 @@
-package dev.ratelimit.support;
+package dev.ratelimit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
