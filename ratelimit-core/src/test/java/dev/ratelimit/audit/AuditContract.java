@@ -391,6 +391,20 @@ abstract class AuditContract {
     }
 
     @Test
+    void chargeThatWasGivenBackIsInNoTotalsOfItsLimit() {
+        audit.recorded(TestRequests.allowed("alice", "api"));
+        audit.recorded(TestRequests.givenBack("alice", "api"));
+        audit.flush();
+
+        assertThat(audit.reports().timeline("api", Granularity.MINUTE, clock.instant(), later(60)))
+                .extracting(period -> period.totals().total())
+                .containsExactly(1L);
+        assertThat(audit.reports().timeline(null, Granularity.MINUTE, clock.instant(), later(60)))
+                .extracting(period -> period.totals().total())
+                .containsExactly(2L);
+    }
+
+    @Test
     void totalsNameASenderAsCountsDo() {
         audit.recorded(TestRequests.undecided(Outcome.BLOCKED, false, null, "2001:db8:0:0:0:0:0:7"));
         audit.recorded(TestRequests.undecided(Outcome.BLOCKED, false, null, "2001:db8:0:0:0:0:0:8"));

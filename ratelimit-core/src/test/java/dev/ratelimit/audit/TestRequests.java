@@ -27,6 +27,21 @@ final class TestRequests {
         return of(user, "192.0.2.1", limit, Outcome.THROTTLED, 429, null);
     }
 
+    /** The limit had room, and its charge was given back since the request was rejected later. */
+    static RequestRecord givenBack(String user, String limit) {
+        RequestRecord request = allowed(user, limit);
+        RequestRecord.Asked asked = request.asked().get(0);
+        return new RequestRecord(
+                Outcome.BLOCKED,
+                false,
+                null,
+                null,
+                Duration.ZERO,
+                List.of(new RequestRecord.Asked(asked.request(), asked.decision(), asked.took(), true)),
+                request.exchange(),
+                AT);
+    }
+
     /** A login that was denied: nobody knows yet who it is. */
     static RequestRecord throttledLogin(Subject subject) {
         return of(decision(subject, "login", Outcome.THROTTLED), null, "192.0.2.1", 429, "/login");

@@ -84,6 +84,35 @@ class VisitRecordTest {
     }
 
     @Test
+    void chargeThatWasGivenBackIsNoneOfTheRecord() {
+        gate.rule(byAddress("flood")).rule(byUser("fair"));
+        gate.usedUp.add("user");
+        Visit visit = gate.visit(Mode.CHARGE, "/api/7");
+        gate.walk(visit, ALICE);
+
+        visit.givenBack(gate.asks.get(0).limits());
+        RequestRecord record = visit.completed(429, null);
+
+        assertThat(limits(record)).containsExactly("address for flood", "user for fair");
+        assertThat(record.asked()).extracting(Asked::givenBack).containsExactly(true, false);
+        assertThat(record.asked()).extracting(Asked::isCharged).containsExactly(false, false);
+        assertThat(record.outcome()).isEqualTo(Outcome.THROTTLED);
+        assertThat(record.took()).isEqualTo(TOOK.multipliedBy(2));
+    }
+
+    @Test
+    void limitsThatAreSwitchedOffAreNotInTheRecord() {
+        Visit visit = gate.visit(Mode.CHARGE, "/api/7");
+        gate.walk(visit, ALICE);
+        Decision nothing = Decision.of(0, List.of(), Duration.ZERO, null);
+
+        visit.add(LimitRequest.of(Subject.user("alice"), "off"), nothing, TOOK);
+
+        assertThat(visit.decisions()).isEmpty();
+        assertThat(visit.completed(200, null).asked()).isEmpty();
+    }
+
+    @Test
     void allowedWithoutARule() {
         RequestRecord record = record(gate.visit(Mode.CHARGE, "/api/7"), Identity.NOBODY, 404);
 
