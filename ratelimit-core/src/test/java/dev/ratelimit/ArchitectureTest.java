@@ -66,10 +66,12 @@ class ArchitectureTest {
     private static final String POSTGRESQL = "dev.ratelimit.store.postgresql";
     private static final String ADMISSION = "dev.ratelimit.store.postgresql.admission";
     private static final String TRANSACTION = "dev.ratelimit.store.postgresql.transaction";
+    private static final String POSTGRESQL_SHARD = "dev.ratelimit.store.postgresql.shard";
     private static final String POSTGRESQL_SWAP = "dev.ratelimit.store.postgresql.swap";
     private static final String SWAP = "dev.ratelimit.store.swap";
     private static final String SHARD = "dev.ratelimit.store.shard";
     private static final String AUDIT = "dev.ratelimit.audit";
+    private static final String AUDIT_SQL = "dev.ratelimit.audit.sql";
     private static final String REPORT = "dev.ratelimit.audit.report";
     private static final String RETENTION = "dev.ratelimit.audit.retention";
     private static final String ENGINE = "dev.ratelimit.engine";
@@ -103,7 +105,8 @@ class ArchitectureTest {
             Map.entry(SQLITE, List.of(ROOT, ALGORITHM, STORE, JDBC, LOGGING, "org.sqlite")),
             Map.entry(ADMISSION, List.of(ROOT, ALGORITHM)),
             Map.entry(TRANSACTION, List.of(STORE, LOGGING)),
-            Map.entry(POSTGRESQL, List.of(ROOT, ALGORITHM, STORE, SHARD, JDBC, ADMISSION, TRANSACTION)),
+            Map.entry(POSTGRESQL, List.of(ROOT, ALGORITHM, STORE, JDBC, ADMISSION, TRANSACTION)),
+            Map.entry(POSTGRESQL_SHARD, List.of(ALGORITHM, STORE, SHARD, JDBC, POSTGRESQL, TRANSACTION)),
             Map.entry(SWAP, List.of(ROOT, ALGORITHM, STORE, LOGGING)),
             Map.entry(POSTGRESQL_SWAP, List.of(ALGORITHM, STORE, JDBC, POSTGRESQL, TRANSACTION, SWAP)),
             Map.entry(QUEUE, List.of(ROOT, STORE, LOGGING)),
@@ -112,11 +115,18 @@ class ArchitectureTest {
             Map.entry(ENGINE, List.of(SETTING, ROOT, ALGORITHM, STORE, QUEUE, LOCAL, LEASE, LOGGING)),
             Map.entry(REPORT, List.of(ROOT)),
             Map.entry(
+                    AUDIT_SQL,
+                    List.of(
+                            "org.springframework.dao",
+                            "org.springframework.jdbc..",
+                            "org.springframework.transaction..")),
+            Map.entry(
                     AUDIT,
                     List.of(
                             SETTING,
                             ROOT,
                             REPORT,
+                            AUDIT_SQL,
                             POLICY,
                             GATE,
                             SQLITE,
@@ -131,6 +141,7 @@ class ArchitectureTest {
                     List.of(
                             SETTING,
                             AUDIT,
+                            AUDIT_SQL,
                             SQLITE,
                             POSTGRESQL,
                             LOGGING,
@@ -272,7 +283,18 @@ class ArchitectureTest {
     static final ArchRule onlyStoresSchemaDataAndAuditSpeakSql = noClasses()
             .that()
             .resideOutsideOfPackages(
-                    JDBC, SQLITE, POSTGRESQL, TRANSACTION, POSTGRESQL_SWAP, SCHEMA, DATA, TABLE, AUDIT, RETENTION)
+                    JDBC,
+                    SQLITE,
+                    POSTGRESQL,
+                    TRANSACTION,
+                    POSTGRESQL_SHARD,
+                    POSTGRESQL_SWAP,
+                    SCHEMA,
+                    DATA,
+                    TABLE,
+                    AUDIT,
+                    AUDIT_SQL,
+                    RETENTION)
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("java.sql", "javax.sql");
@@ -365,7 +387,18 @@ class ArchitectureTest {
 
     private static DescribedPredicate<JavaClass> whereStateIs() {
         return resideInAnyPackage(
-                ALGORITHM, STORE, MOVE, JDBC, SQLITE, POSTGRESQL, ADMISSION, TRANSACTION, POSTGRESQL_SWAP, SWAP, SHARD);
+                ALGORITHM,
+                STORE,
+                MOVE,
+                JDBC,
+                SQLITE,
+                POSTGRESQL,
+                ADMISSION,
+                TRANSACTION,
+                POSTGRESQL_SHARD,
+                POSTGRESQL_SWAP,
+                SWAP,
+                SHARD);
     }
 
     /** The walk of a request has no effect: no file, no network, no log line, no thread, and it asks no limiter. */

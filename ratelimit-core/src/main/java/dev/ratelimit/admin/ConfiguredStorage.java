@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * Shows the configuration, and refuses changes: nothing is stored. Counts are in the store, so they can be reset; they cannot be
  * listed.
  */
-public final class ConfiguredStorage implements PolicyStorage {
+final class ConfiguredStorage implements PolicyStorage {
 
     private final EffectivePolicy effective;
     private final InstantSource clock;
@@ -28,25 +28,13 @@ public final class ConfiguredStorage implements PolicyStorage {
 
     /**
      * @param reason why nothing can be changed, and what to do about it
+     * @param isOff whether rate limiting is off, so that nobody is counted
      */
-    public ConfiguredStorage(PolicyConfiguration configuration, InstantSource clock, String reason) {
-        this(configuration, clock, reason, false);
-    }
-
-    private ConfiguredStorage(PolicyConfiguration configuration, InstantSource clock, String reason, boolean isOff) {
+    ConfiguredStorage(PolicyConfiguration configuration, InstantSource clock, String reason, boolean isOff) {
         this.effective = EffectivePolicy.of(configuration, EffectivePolicy.Versions.NONE, clock.instant());
         this.clock = clock;
         this.reason = reason;
         this.isOff = isOff;
-    }
-
-    /** The storage while rate limiting is off: nobody is counted. */
-    public static ConfiguredStorage off(PolicyConfiguration configuration) {
-        return new ConfiguredStorage(
-                configuration,
-                InstantSource.system(),
-                "rate limiting is off; set ratelimit.enabled to true and start again",
-                true);
     }
 
     @Override

@@ -10,6 +10,7 @@ import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.caller.Quota;
 import dev.ratelimit.policy.Policies;
 import dev.ratelimit.policy.Policy;
+import dev.ratelimit.policy.PolicyConfiguration;
 import dev.ratelimit.policy.Rule;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -28,6 +29,24 @@ import org.jspecify.annotations.Nullable;
  * fails is rolled back.
  */
 public interface PolicyStorage extends Policies {
+
+    /**
+     * The storage of policies that are configured and not stored: it shows them, and refuses changes.
+     *
+     * @param reason why nothing can be changed, and the remedy
+     */
+    static PolicyStorage configured(PolicyConfiguration configuration, InstantSource clock, String reason) {
+        return new ConfiguredStorage(configuration, clock, reason, false);
+    }
+
+    /** The storage while rate limiting is off: nobody is counted, and nothing can be changed. */
+    static PolicyStorage off(PolicyConfiguration configuration) {
+        return new ConfiguredStorage(
+                configuration,
+                InstantSource.system(),
+                "rate limiting is off; set ratelimit.enabled to true and start again",
+                true);
+    }
 
     // From memory: the state that this instance applies to requests
 

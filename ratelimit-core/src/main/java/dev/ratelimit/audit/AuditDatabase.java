@@ -1,6 +1,7 @@
 package dev.ratelimit.audit;
 
 import dev.ratelimit.audit.report.AuditEntry;
+import dev.ratelimit.audit.sql.AuditSql;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.support.LogText;

@@ -1,6 +1,8 @@
 package dev.ratelimit.audit;
 
 import dev.ratelimit.audit.report.AuditEntry;
+import dev.ratelimit.audit.sql.AuditSql;
+import dev.ratelimit.audit.sql.PlainLock;
 import dev.ratelimit.store.postgresql.PlainTables;
 import dev.ratelimit.support.Micros;
 import java.sql.Array;

@@ -1,6 +1,7 @@
 package dev.ratelimit.audit;
 
 import dev.ratelimit.audit.report.AuditEntry;
+import dev.ratelimit.audit.sql.AuditSql;
 import java.time.YearMonth;
 import java.util.List;
 import javax.sql.DataSource;

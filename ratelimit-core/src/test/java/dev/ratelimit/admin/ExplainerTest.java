@@ -85,7 +85,7 @@ class ExplainerTest {
                 new Tiers("free", Map.of(), Map.of(), ZoneId.of("UTC")),
                 MatchMode.ALL,
                 PathPatternParser.defaultInstance);
-        PolicyStorage storage = new ConfiguredStorage(configuration, new SettableClock(), "it is a test");
+        PolicyStorage storage = PolicyStorage.configured(configuration, new SettableClock(), "it is a test");
         return new RateLimitAdmin(storage, traffic).explain(INQUIRY);
     }
 

@@ -16,6 +16,8 @@ import static dev.ratelimit.build.BuildFiles.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.File;
+import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
@@ -24,8 +26,11 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
+import javax.tools.JavaFileObject.Kind;
+import javax.tools.SimpleJavaFileObject;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.w3c.dom.Element;
 
@@ -115,6 +120,49 @@ class PublishedModulesTest {
         assertThat(internalPackages())
                 .as("<internal.packages> in pom.xml, compared with the package-infos that say \"Internal:\"")
                 .containsExactlyInAnyOrderElementsOf(internal);
+    }
+
+    /** An application that uses such a signature would depend on a type that may change at any time. */
+    @Test
+    void noSupportedSignatureNamesAnInternalType() throws IOException {
+        SupportedSignatures signatures = new SupportedSignatures(internalPackages());
+        for (String module : publishedModules()) {
+            List<Path> sources = files(ROOT.resolve(module).resolve("src/main/java")).stream()
+                    .filter(file -> file.toString().endsWith(".java"))
+                    .toList();
+            if (!sources.isEmpty()) {
+                signatures.read(sources);
+            }
+        }
+        assertThat(signatures.findings())
+                .as("public signatures of supported types that name a type of an internal package")
+                .isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "public class A { public B b; }                         | A.b: x.internal",
+                "public class A { protected void b(B one) {} }          | A.b: x.internal",
+                "public class A { public java.util.List<B> b() { return null; } } | A.b: x.internal",
+                "public class A { public x.internal.C b() { return null; } } | A.b: x.internal",
+                "public class A { public static class D extends B {} }  | A.D: x.internal",
+                "public interface A { B b(); }                          | A.b: x.internal",
+                "public record A(B b) {}                                | A.b: x.internal",
+                "public class A { B b; private B c; void d(B one) {} }  | ''",
+                "public class A { static class D extends B {} }         | ''",
+                "class A extends B {}                                   | ''"
+            })
+    void internalTypesInSignaturesAreFound(String type, String finding) throws IOException {
+        SupportedSignatures signatures = new SupportedSignatures(List.of("x.internal"));
+        signatures.read(new SimpleJavaFileObject(URI.create("string:///A.java"), Kind.SOURCE) {
+            @Override
+            public CharSequence getCharContent(boolean lenient) {
+                return "package x; import x.internal.B; " + type;
+            }
+        });
+        assertThat(String.join(", ", signatures.findings())).isEqualTo(finding);
     }
 
     /** Applications copy from them. */

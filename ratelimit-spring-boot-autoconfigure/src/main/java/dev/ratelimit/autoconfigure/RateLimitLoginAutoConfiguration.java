@@ -3,10 +3,11 @@ package dev.ratelimit.autoconfigure;
 import dev.ratelimit.Limits;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.autoconfigure.property.RateLimitProperties;
-import dev.ratelimit.login.LimitedManagers;
-import dev.ratelimit.login.LoginConfigurer;
 import dev.ratelimit.login.LoginLimits;
-import dev.ratelimit.login.LoginNumbers;
+import dev.ratelimit.login.check.GateLoginLimits;
+import dev.ratelimit.login.check.LimitedManagers;
+import dev.ratelimit.login.check.LoginConfigurer;
+import dev.ratelimit.login.check.LoginNumbers;
 import dev.ratelimit.startup.LoginCheck;
 import dev.ratelimit.web.servlet.filter.ServletGate;
 import org.springframework.beans.factory.ObjectProvider;
@@ -35,7 +36,7 @@ public final class RateLimitLoginAutoConfiguration {
         RateLimitProperties.Login login = properties.login();
         LoginNumbers numbers =
                 new LoginNumbers(limits, String.valueOf(login.limit()), login.addressLimit(), login.nameLimit());
-        return new LoginLimits(limiter, numbers, properties.onFailure(), gate);
+        return new GateLoginLimits(limiter, numbers, properties.onFailure(), gate);
     }
 
     /** Made before other beans, so it asks for them with the first login. */

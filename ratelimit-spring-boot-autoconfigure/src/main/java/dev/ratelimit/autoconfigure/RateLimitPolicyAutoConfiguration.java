@@ -3,7 +3,6 @@ package dev.ratelimit.autoconfigure;
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
-import dev.ratelimit.admin.ConfiguredStorage;
 import dev.ratelimit.admin.PolicyStorage;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.annotation.interceptor.RateLimitedCheck;
@@ -190,7 +189,7 @@ public final class RateLimitPolicyAutoConfiguration {
         @Bean
         @ConditionalOnMissingBean
         RateLimitAdmin rateLimitAdminWhileOff(PolicyConfiguration configuration, RateLimiter limiter) {
-            return new RateLimitAdmin(ConfiguredStorage.off(configuration), limiter);
+            return new RateLimitAdmin(PolicyStorage.off(configuration), limiter);
         }
 
         @Bean
@@ -229,9 +228,9 @@ public final class RateLimitPolicyAutoConfiguration {
                 notStored(configuration, properties, clocks.getIfAvailable(InstantSource::system)), limiter, gates);
     }
 
-    private static ConfiguredStorage notStored(
+    private static PolicyStorage notStored(
             PolicyConfiguration configuration, RateLimitProperties properties, InstantSource clock) {
-        return new ConfiguredStorage(
+        return PolicyStorage.configured(
                 configuration, clock, properties.changes().enabled() ? NOT_STORED : CHANGES_DISABLED);
     }
 

@@ -7,7 +7,7 @@ import dev.ratelimit.database.StoreProperties.Postgresql;
 import dev.ratelimit.database.StoreProperties.SynchronousCommit;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
-import dev.ratelimit.store.postgresql.PostgresShardTables;
+import dev.ratelimit.store.postgresql.shard.PostgresShardTables;
 import dev.ratelimit.store.postgresql.swap.PostgresSwapStore;
 import dev.ratelimit.store.shard.Shard;
 import java.time.Duration;

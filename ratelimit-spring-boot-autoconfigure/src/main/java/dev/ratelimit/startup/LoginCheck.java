@@ -1,7 +1,7 @@
 package dev.ratelimit.startup;
 
 import dev.ratelimit.Limits;
-import dev.ratelimit.login.LoginNumbers;
+import dev.ratelimit.login.check.LoginNumbers;
 import dev.ratelimit.setting.InvalidPropertyException;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;

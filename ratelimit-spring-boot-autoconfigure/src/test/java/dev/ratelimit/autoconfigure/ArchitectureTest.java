@@ -71,12 +71,14 @@ class ArchitectureTest {
                             "dev.ratelimit.web.expression",
                             "dev.ratelimit.annotation")),
             Map.entry(
-                    "dev.ratelimit.login",
+                    "dev.ratelimit.login.check",
                     List.of(
                             "dev.ratelimit",
                             "dev.ratelimit.algorithm",
                             "dev.ratelimit.gate",
-                            "dev.ratelimit.web.servlet.filter")),
+                            "dev.ratelimit.web.servlet.filter",
+                            "dev.ratelimit.login")),
+            Map.entry("dev.ratelimit.login", List.of("dev.ratelimit")),
             Map.entry(
                     "dev.ratelimit.metrics",
                     List.of(
@@ -125,6 +127,7 @@ class ArchitectureTest {
                             "dev.ratelimit.store.move",
                             "dev.ratelimit.store.sqlite",
                             "dev.ratelimit.store.postgresql",
+                            "dev.ratelimit.store.postgresql.shard",
                             "dev.ratelimit.store.postgresql.swap",
                             "dev.ratelimit.schema",
                             "dev.ratelimit.audit",
@@ -145,7 +148,7 @@ class ArchitectureTest {
                             "dev.ratelimit.schema",
                             "dev.ratelimit.annotation",
                             "dev.ratelimit.annotation.interceptor",
-                            "dev.ratelimit.login",
+                            "dev.ratelimit.login.check",
                             "dev.ratelimit.connection")),
             Map.entry(
                     "dev.ratelimit.autoconfigure.property",

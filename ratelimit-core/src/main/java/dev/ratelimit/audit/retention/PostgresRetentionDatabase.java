@@ -1,7 +1,7 @@
 package dev.ratelimit.audit.retention;
 
-import dev.ratelimit.audit.AuditSql;
-import dev.ratelimit.audit.PlainLock;
+import dev.ratelimit.audit.sql.AuditSql;
+import dev.ratelimit.audit.sql.PlainLock;
 import dev.ratelimit.store.postgresql.PlainTables;
 import dev.ratelimit.support.Micros;
 import java.time.Instant;

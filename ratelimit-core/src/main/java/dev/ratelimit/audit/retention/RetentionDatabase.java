@@ -1,6 +1,6 @@
 package dev.ratelimit.audit.retention;
 
-import dev.ratelimit.audit.AuditSql;
+import dev.ratelimit.audit.sql.AuditSql;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.support.Micros;

@@ -23,11 +23,19 @@ public final class StateColumns {
     /** All columns of a state, for a store that may write it again as it is. */
     public static final String READ_WHOLE = READ + ", expires_at";
 
+    /** The beginning of the algorithm of a row whose key has left for another shard. */
+    public static final String MOVED = "moved:";
+
     /** The columns of the violations. */
     public static final String READ_VIOLATIONS =
             "violation_count, last_violation_at, penalty_until, penalty_duration, forget_at";
 
     private StateColumns() {}
+
+    /** Whether the key of a row with this algorithm has left for another shard. */
+    public static boolean isMoved(String algorithm) {
+        return algorithm.startsWith(MOVED);
+    }
 
     /**
      * Reads the columns of {@link #READ}. Columns that the algorithm of the row does not use are left alone: every value

@@ -5,6 +5,7 @@ import dev.ratelimit.store.GroupArithmetic;
 import dev.ratelimit.store.MovedKeysException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.StateKey;
+import dev.ratelimit.store.jdbc.KeyArrays;
 import dev.ratelimit.store.postgresql.transaction.PostgresConnections;
 import dev.ratelimit.support.Micros;
 import java.sql.Connection;
@@ -75,9 +76,9 @@ final class PostgresLocking {
             throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(
                 penalties ? statements.beginAndLockWithPenalties : statements.beginAndLock)) {
-            int next = PostgresRows.bindKeys(statement, bindClock(statement, 1), keys);
+            int next = KeyArrays.bind(statement, bindClock(statement, 1), keys);
             if (penalties) {
-                PostgresRows.bindKeys(statement, next, keys);
+                KeyArrays.bind(statement, next, keys);
             }
             statement.execute();
             skip(statement, 2); // the results of BEGIN and of the settings
@@ -97,8 +98,8 @@ final class PostgresLocking {
 
     private long beginAndMake(Connection connection, PostgresRows rows, List<StateKey> keys) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(statements.beginAndMake)) {
-            int next = bindClock(statement, PostgresRows.bindKeys(statement, 1, keys));
-            PostgresRows.bindKeys(statement, next, keys);
+            int next = bindClock(statement, KeyArrays.bind(statement, 1, keys));
+            KeyArrays.bind(statement, next, keys);
             statement.execute();
             skip(statement, 3); // the results of BEGIN, of the settings and of the lock
             try (ResultSet result = statement.getResultSet()) {
@@ -144,7 +145,7 @@ final class PostgresLocking {
     private static Set<StateKey> found(Connection connection, String query, List<StateKey> keys) throws SQLException {
         Set<StateKey> found = new LinkedHashSet<>();
         try (PreparedStatement statement = connection.prepareStatement(query)) {
-            PostgresRows.bindKeys(statement, 1, keys);
+            KeyArrays.bind(statement, 1, keys);
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
                     found.add(new StateKey(row.getString(1), row.getString(2)));

@@ -5,6 +5,7 @@ import dev.ratelimit.store.GroupArithmetic;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.StateKey;
+import dev.ratelimit.store.jdbc.KeyArrays;
 import dev.ratelimit.store.postgresql.PostgresKey.Way;
 import dev.ratelimit.support.Micros;
 import java.sql.Connection;
@@ -57,7 +58,7 @@ final class PostgresReading {
         if (clock != null) {
             statement.setLong(next++, Micros.of(clock.instant()));
         }
-        PostgresRows.bindKeys(statement, next, keys);
+        KeyArrays.bind(statement, next, keys);
     }
 
     void read(ResultSet result) throws SQLException {

@@ -6,12 +6,12 @@ import dev.ratelimit.algorithm.State;
 import dev.ratelimit.algorithm.Violations;
 import dev.ratelimit.store.GroupArithmetic;
 import dev.ratelimit.store.StateKey;
+import dev.ratelimit.store.jdbc.KeyArrays;
 import dev.ratelimit.store.jdbc.PenaltyUpsert;
 import dev.ratelimit.store.jdbc.StateColumns;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -90,7 +90,7 @@ final class PostgresRows implements GroupArithmetic.Rows {
 
     private void read(ResultSet row, StateKey key) throws SQLException {
         String algorithm = row.getString(3);
-        if (algorithm != null && PostgresShardTables.isMoved(algorithm)) {
+        if (algorithm != null && StateColumns.isMoved(algorithm)) {
             moved.add(key);
         } else if (algorithm != null && !algorithm.isEmpty()) {
             states.put(key, StateColumns.read(row, 3));
@@ -156,7 +156,7 @@ final class PostgresRows implements GroupArithmetic.Rows {
     void bind(PreparedStatement statement) throws SQLException {
         int next = 1;
         if (!removed.isEmpty()) {
-            next = bindKeys(statement, next, removed);
+            next = KeyArrays.bind(statement, next, removed);
         }
         if (!changedStates.isEmpty()) {
             next = areInPlace() ? bindPlaces(statement, next) : bindStates(statement, next);
@@ -169,18 +169,6 @@ final class PostgresRows implements GroupArithmetic.Rows {
     /** Whether all rows that have changed are still where they were locked. */
     private boolean areInPlace() {
         return places.keySet().containsAll(changedStates.keySet());
-    }
-
-    static int bindKeys(PreparedStatement statement, int first, Iterable<StateKey> keys) throws SQLException {
-        List<String> subjects = new ArrayList<>();
-        List<String> limits = new ArrayList<>();
-        for (StateKey key : keys) {
-            subjects.add(key.subject());
-            limits.add(key.limit());
-        }
-        statement.setObject(first, subjects.toArray(String[]::new));
-        statement.setObject(first + 1, limits.toArray(String[]::new));
-        return first + 2;
     }
 
     private int bindPlaces(PreparedStatement statement, int first) throws SQLException {
@@ -213,7 +201,7 @@ final class PostgresRows implements GroupArithmetic.Rows {
     }
 
     private int bindStates(PreparedStatement statement, int first) throws SQLException {
-        int next = bindKeys(statement, first, changedStates.keySet());
+        int next = KeyArrays.bind(statement, first, changedStates.keySet());
         statement.setObject(
                 next++, changedStates.values().stream().map(State::algorithm).toArray(String[]::new));
         next = bind(statement, next, changedStates, state -> state.count().start());

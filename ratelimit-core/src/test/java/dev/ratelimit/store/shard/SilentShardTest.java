@@ -27,7 +27,7 @@ import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.StateKey;
 import dev.ratelimit.store.UnreachedStoreException;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
-import dev.ratelimit.store.postgresql.PostgresShardTables;
+import dev.ratelimit.store.postgresql.shard.PostgresShardTables;
 import dev.ratelimit.testing.postgres.StoppablePostgres;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.nio.file.Path;

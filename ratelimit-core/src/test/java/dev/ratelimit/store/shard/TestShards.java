@@ -11,7 +11,7 @@ import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
-import dev.ratelimit.store.postgresql.PostgresShardTables;
+import dev.ratelimit.store.postgresql.shard.PostgresShardTables;
 import dev.ratelimit.store.postgresql.swap.PostgresSwapStore;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.sql.Connection;

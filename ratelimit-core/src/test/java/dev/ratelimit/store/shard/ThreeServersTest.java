@@ -26,7 +26,7 @@ import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.StateKey;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
-import dev.ratelimit.store.postgresql.PostgresShardTables;
+import dev.ratelimit.store.postgresql.shard.PostgresShardTables;
 import dev.ratelimit.testing.postgres.PostgresNode;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -4,7 +4,7 @@ import dev.ratelimit.algorithm.Violations;
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.MovedKeysException;
 import dev.ratelimit.store.StateKey;
-import dev.ratelimit.store.postgresql.PostgresShardTables;
+import dev.ratelimit.store.jdbc.StateColumns;
 import dev.ratelimit.store.postgresql.swap.SwapRows.Changed;
 import dev.ratelimit.store.postgresql.transaction.PostgresConnections;
 import dev.ratelimit.store.postgresql.transaction.PostgresFailures;
@@ -108,7 +108,7 @@ final class PostgresSwapTable implements SwapTable {
     private static void refuseMoved(Set<StateKey> keys, Map<StateKey, SwapRow> rows) {
         Set<StateKey> moved = new HashSet<>();
         rows.forEach((key, row) -> {
-            if (keys.contains(key) && PostgresShardTables.isMoved(row.state().algorithm())) {
+            if (keys.contains(key) && StateColumns.isMoved(row.state().algorithm())) {
                 moved.add(key);
             }
         });

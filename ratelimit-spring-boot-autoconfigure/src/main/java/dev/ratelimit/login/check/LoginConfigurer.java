@@ -1,5 +1,6 @@
-package dev.ratelimit.login;
+package dev.ratelimit.login.check;
 
+import dev.ratelimit.login.LoginLimits;
 import dev.ratelimit.web.servlet.filter.ServletGate;
 import java.util.function.Supplier;
 import org.springframework.security.authentication.AuthenticationManager;
@@ -32,7 +33,7 @@ public final class LoginConfigurer extends AbstractHttpConfigurer<LoginConfigure
         AuthenticationManager passwords = http.getSharedObject(AuthenticationManager.class);
         if (passwords != null) {
             http.setSharedObject(
-                    AuthenticationManager.class, login -> logins.get().authenticate(passwords, login));
+                    AuthenticationManager.class, login -> GateLoginLimits.authenticate(logins.get(), passwords, login));
         }
         http.addFilterBefore(new LoginFilter(gate), DisableEncodeUrlFilter.class);
     }

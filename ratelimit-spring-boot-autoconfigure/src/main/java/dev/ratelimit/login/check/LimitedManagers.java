@@ -1,5 +1,6 @@
-package dev.ratelimit.login;
+package dev.ratelimit.login.check;
 
+import dev.ratelimit.login.LoginLimits;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.function.Supplier;
@@ -88,7 +89,7 @@ public final class LimitedManagers implements SmartInstantiationAwareBeanPostPro
             return call.getMethod().getName().equals("authenticate")
                             && call.getArguments().length == 1
                             && call.getArguments()[0] instanceof Authentication login
-                    ? logins.get().authenticate(manager, login)
+                    ? GateLoginLimits.authenticate(logins.get(), manager, login)
                     : call.proceed();
         }
     }

@@ -1,4 +1,4 @@
-package dev.ratelimit.login;
+package dev.ratelimit.login.check;
 
 import dev.ratelimit.RateLimitExceededException;
 import dev.ratelimit.web.servlet.filter.ServletGate;

@@ -1,4 +1,4 @@
-package dev.ratelimit.store.postgresql;
+package dev.ratelimit.store.postgresql.shard;
 
 import dev.ratelimit.algorithm.Count;
 import dev.ratelimit.algorithm.Log;
@@ -6,7 +6,9 @@ import dev.ratelimit.algorithm.State;
 import dev.ratelimit.algorithm.Violations;
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.StateKey;
+import dev.ratelimit.store.jdbc.KeyArrays;
 import dev.ratelimit.store.jdbc.StateColumns;
+import dev.ratelimit.store.postgresql.PostgresLimitStore;
 import dev.ratelimit.store.postgresql.transaction.PostgresConnections;
 import dev.ratelimit.store.shard.ShardTables;
 import java.sql.Connection;
@@ -27,8 +29,6 @@ import org.jspecify.annotations.Nullable;
  * columns stay, so that the state is not lost if the instance that moves it stops before it has arrived.
  */
 public final class PostgresShardTables implements ShardTables {
-
-    private static final String MARK = "moved:";
 
     private static final String BEGIN = """
             BEGIN ISOLATION LEVEL READ COMMITTED;
@@ -147,11 +147,6 @@ public final class PostgresShardTables implements ShardTables {
                 begin + LEAVE.formatted(schema, "''", "true") + FORGET_PENALTIES.formatted(schema) + read + "COMMIT";
     }
 
-    /** Whether a row of this algorithm has left for another shard. */
-    public static boolean isMoved(String algorithm) {
-        return algorithm.startsWith(MARK);
-    }
-
     private interface Reading<T> {
         T from(Connection connection) throws SQLException;
     }
@@ -226,12 +221,12 @@ public final class PostgresShardTables implements ShardTables {
     public List<Leaving> leave(List<StateKey> keys, int version, boolean forgotten) {
         return run(connection -> {
             try (PreparedStatement statement = connection.prepareStatement(forgotten ? forget : leave)) {
-                statement.setString(1, MARK + version + ":");
-                int next = PostgresRows.bindKeys(statement, 2, keys);
+                statement.setString(1, StateColumns.MOVED + version + ":");
+                int next = KeyArrays.bind(statement, 2, keys);
                 if (forgotten) {
-                    next = PostgresRows.bindKeys(statement, next, keys);
+                    next = KeyArrays.bind(statement, next, keys);
                 }
-                PostgresRows.bindKeys(statement, next, keys);
+                KeyArrays.bind(statement, next, keys);
                 statement.execute();
                 for (int i = 0; i < (forgotten ? 4 : 3); i++) {
                     statement.getMoreResults(); // after BEGIN, the settings, the marks and the penalties

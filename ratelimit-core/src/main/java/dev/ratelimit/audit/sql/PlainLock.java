@@ -1,4 +1,4 @@
-package dev.ratelimit.audit;
+package dev.ratelimit.audit.sql;
 
 import java.sql.SQLException;
 import java.util.Map;

@@ -1,10 +1,10 @@
-package dev.ratelimit.audit;
+package dev.ratelimit.audit.sql;
 
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Where the SQL on the tables of the audit trail differs between databases. For internal use. */
+/** The differences between databases in the SQL on the tables of the audit trail. */
 public final class AuditSql {
 
     /** {@code null} for SQLite, where moments are whole microseconds. */
@@ -38,7 +38,7 @@ public final class AuditSql {
     }
 
     /** Whether the text of a column ends so. Upper and lower case differ. */
-    String endsWith(String column, String ending) {
+    public String endsWith(String column, String ending) {
         return schema == null ? column + " GLOB '*" + ending + "'" : column + " LIKE '%" + ending + "'";
     }
 
@@ -47,7 +47,7 @@ public final class AuditSql {
      *
      * @param patterns plain characters, sets of them and stars, such as {@code 10[.]*}
      */
-    String matchesOneOf(String column, List<String> patterns) {
+    public String matchesOneOf(String column, List<String> patterns) {
         return schema == null
                 ? patterns.stream()
                         .map(pattern -> column + " GLOB '" + pattern + "'")

@@ -1,4 +1,4 @@
-package dev.ratelimit.login;
+package dev.ratelimit.login.check;
 
 import dev.ratelimit.Subject;
 import dev.ratelimit.support.LoginName;
