@@ -30,7 +30,12 @@ final class MinuteTotals {
     private final Map<TotalsKey, Tally> tallies = new HashMap<>();
     private final Map<String, Latencies> latencyByEndpoint = new HashMap<>();
     private final Set<TotalsKey> withRow = new HashSet<>();
-    private final Map<TotalsKey, Tally> written = new HashMap<>();
+
+    /** The rows that the database may have. */
+    private final Map<TotalsKey, Sent> sent = new HashMap<>();
+
+    /** Without an acknowledgement, the row may be stored or not. */
+    private record Sent(Tally tally, boolean acknowledged) {}
 
     MinuteTotals(long minuteMicros) {
         this.minuteMicros = minuteMicros;
@@ -71,17 +76,18 @@ final class MinuteTotals {
     }
 
     /**
-     * The rows that differ from the written ones. A row replaces the one that was written before.
+     * The rows that differ from those of the database, or may differ. A row replaces the one that was written before.
      *
      * @param busiest how many subjects get a row though they were not denied
      */
     List<TotalsRow> changedRows(int busiest, String region, String instance) {
         Map<TotalsKey, Tally> rows = rows(busiest);
-        // Its last subject has got a row: what was written would count those requests a second time.
-        written.forEach((key, tally) -> rows.computeIfAbsent(key, absent -> Tally.ofNone(tally.lastMicros())));
+        // Its last subject has got a row: what was sent would count those requests a second time.
+        sent.forEach((key, before) ->
+                rows.computeIfAbsent(key, absent -> Tally.ofNone(before.tally().lastMicros())));
         List<TotalsRow> changed = new ArrayList<>();
         rows.forEach((key, tally) -> {
-            if (!Objects.equals(tally, written.get(key))) {
+            if (!new Sent(tally, true).equals(sent.get(key))) {
                 changed.add(
                         new TotalsRow(minuteMicros, Granularity.MINUTE, key, region, instance, tally, latencies(key)));
             }
@@ -98,11 +104,12 @@ final class MinuteTotals {
         return rows;
     }
 
-    /** Forgets the subjects without a row, once the minute is over: it may wait for the database for long. */
+    /** Takes little memory from now on, once the minute is over: it may wait for the database for long. */
     void keepRowsOnly(int busiest) {
         Map<TotalsKey, Tally> rows = rows(busiest);
         tallies.clear();
         tallies.putAll(rows);
+        latencyByEndpoint.values().forEach(Latencies::compact);
     }
 
     /** Only whole requests have a latency. */
@@ -110,9 +117,14 @@ final class MinuteTotals {
         return key.limit().isEmpty() && key.subject().isEmpty() ? latencyByEndpoint.get(key.endpoint()) : null;
     }
 
+    /** Remembers that these rows are about to be written. If the answer is lost, they may be stored. */
+    void markSent(List<TotalsRow> rows) {
+        rows.forEach(row -> sent.put(row.key(), new Sent(row.tally(), false)));
+    }
+
     /** Remembers that these rows were written. */
     void markWritten(List<TotalsRow> rows) {
-        rows.forEach(row -> written.put(row.key(), row.tally()));
+        rows.forEach(row -> sent.put(row.key(), new Sent(row.tally(), true)));
     }
 
     private void chooseSubjects(int busiest) {

@@ -168,6 +168,7 @@ final class Rollups implements DecisionListener {
         for (MinuteTotals totals : List.copyOf(minutes.values())) {
             List<TotalsRow> rows = changedRows(totals);
             if (!rows.isEmpty()) {
+                totals.markSent(rows);
                 boolean complete =
                         AuditDatabase.writeAccepted(rows, database::setTotals).isEmpty();
                 totals.markWritten(rows);
