@@ -21,7 +21,8 @@ import java.util.concurrent.atomic.LongAdder;
  * Collects the rows of the audit trail.
  *
  * <ol>
- *   <li>The thread of a request adds it to its part of the waiting rows ({@link Stripes}). Equal denials become one row.
+ *   <li>The thread of a request adds it to its part of the waiting rows ({@link Stripes}). Equal denials become one row,
+ *       with the first path as an example if no handler was reached.
  *   <li>If too many rows wait, denials become one row for each limit, rule and decision, and allowed requests are dropped.
  *       Both are counted. No thread of a request ever waits for the database.
  *   <li>Every second the waiting rows are written together. If that fails, the same rows are written again: they have their
@@ -72,8 +73,8 @@ final class AuditTrail implements DecisionListener {
     }
 
     private void add(AuditDecision decision, RequestRecord request) {
-        WaitingEntries.Kind kind =
-                new WaitingEntries.Kind(decision, sender(request), exchange(request), cause(request));
+        WaitingEntries.Kind kind = new WaitingEntries.Kind(
+                decision, sender(request), exchange(request), isHandled(request), cause(request));
         long atMicros = Micros.of(clock.instant());
         long latencyMicros = Micros.of(request.took());
         boolean full = waiting.get() >= settings.capacity();
@@ -102,6 +103,11 @@ final class AuditTrail implements DecisionListener {
                         ColumnValues.text(exchange.user(), MOST_NAME),
                         ColumnValues.text(exchange.apiKey(), MOST_NAME),
                         ColumnValues.text(exchange.address(), MOST_NAME));
+    }
+
+    private static boolean isHandled(RequestRecord request) {
+        RequestRecord.Exchange exchange = request.exchange();
+        return exchange != null && exchange.endpoint() != null;
     }
 
     private static Exchange exchange(RequestRecord request) {

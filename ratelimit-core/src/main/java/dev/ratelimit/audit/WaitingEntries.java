@@ -11,23 +11,37 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** Rows of the audit trail that wait to be written. Not safe for use by many threads. */
 final class WaitingEntries {
 
-    /** The part of a row in which equal denials are equal. */
-    record Kind(AuditDecision decision, Sender who, Exchange what, Cause cause) {
+    /** The part of a row in which equal denials are equal, with an example of the rest. */
+    record Kind(AuditDecision decision, Sender who, Exchange what, boolean handled, Cause cause) {
+
+        /**
+         * @param handled whether a handler was reached. Otherwise the client has made up the path, and perhaps the method
+         */
+        Kind {}
 
         /** The same for any sender and request. There are few of them: one for each decision, rule and limit. */
         Kind withoutSender() {
-            return new Kind(decision, Sender.NOBODY, Exchange.NO_EXCHANGE, causeOf(null));
+            return new Kind(decision, Sender.NOBODY, Exchange.NO_EXCHANGE, handled, causeOf(null));
         }
 
-        /** Equal denials may tell the client to wait for another time, and have left another count. */
-        Kind withoutNumbers() {
-            return new Kind(decision, who, what, causeOf(cause.subject()));
+        /**
+         * Equal denials may tell the client to wait for another time, and have left another count. A client that makes up
+         * paths gets one row and not one for each of them.
+         */
+        Kind key() {
+            return new Kind(decision, who, handled ? what : madeUp(), handled, causeOf(cause.subject()));
+        }
+
+        private Exchange madeUp() {
+            String method = what.method();
+            return new Exchange(method != null && METHODS.contains(method) ? method : null, null, what.status());
         }
 
         /** The cause without its count and its time to wait. */
@@ -80,6 +94,9 @@ final class WaitingEntries {
         }
     }
 
+    private static final Set<String> METHODS =
+            Set.of("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE");
+
     private final Map<Kind, Waiting> denials = new HashMap<>();
     private final List<Waiting> rows = new ArrayList<>();
 
@@ -97,11 +114,11 @@ final class WaitingEntries {
      * @return whether the sender is in no row because of that
      */
     boolean merge(Kind kind, boolean full, long atMicros, long latencyMicros) {
-        Waiting row = denials.get(kind.withoutNumbers());
+        Waiting row = denials.get(kind.key());
         boolean anonymous = row == null && full;
         if (row == null) {
             Kind added = full ? kind.withoutSender() : kind;
-            row = denials.computeIfAbsent(added.withoutNumbers(), absent -> {
+            row = denials.computeIfAbsent(added.key(), absent -> {
                 Waiting first = new Waiting(added, atMicros);
                 rows.add(first);
                 return first;
@@ -118,8 +135,7 @@ final class WaitingEntries {
     /** Adds the rows of another part; equal denials become one row. */
     void add(WaitingEntries other) {
         for (Waiting row : other.rows) {
-            Waiting equal =
-                    row.kind.decision.isNoteworthy() ? denials.putIfAbsent(row.kind.withoutNumbers(), row) : null;
+            Waiting equal = row.kind.decision.isNoteworthy() ? denials.putIfAbsent(row.kind.key(), row) : null;
             if (equal == null) {
                 rows.add(row);
             } else {

@@ -43,7 +43,7 @@ public record AuditEntry(
     /**
      * A request and its response.
      *
-     * @param endpoint the pattern of the handler; the path if no handler was reached
+     * @param endpoint the pattern of the handler. If no handler was reached, the path; of several requests, the first
      * @param status zero if there was no response
      */
     public record Exchange(

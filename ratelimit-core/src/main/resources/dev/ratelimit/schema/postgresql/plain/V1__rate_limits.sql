@@ -252,7 +252,7 @@ WHERE decision <> 'allowed';
 
 COMMENT ON TABLE ratelimit.rate_limit_audit_logs IS 'Requests and how they came out; by default only those that were not allowed';
 COMMENT ON COLUMN ratelimit.rate_limit_audit_logs.log_id IS 'chosen by the instance, so that a repeated write adds nothing';
-COMMENT ON COLUMN ratelimit.rate_limit_audit_logs.endpoint IS 'the pattern of the handler, such as /api/games/{id}';
+COMMENT ON COLUMN ratelimit.rate_limit_audit_logs.endpoint IS 'the pattern of the handler, such as /api/games/{id}; if none was reached, the path of the first request';
 COMMENT ON COLUMN ratelimit.rate_limit_audit_logs.decision IS 'allowed, throttled, blocked, exempt, unknown_api_key, failed_open or failed_closed';
 COMMENT ON COLUMN ratelimit.rate_limit_audit_logs.requests IS 'equal denials of a moment are one row';
 COMMENT ON COLUMN ratelimit.rate_limit_audit_logs.rule_version IS 'of a stored rule; NULL for one of the configuration';

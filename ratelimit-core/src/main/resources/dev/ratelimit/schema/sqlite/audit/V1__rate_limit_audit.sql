@@ -16,7 +16,7 @@ CREATE TABLE rate_limit_audit_logs (
     user_id             TEXT,
     api_key_id          TEXT,
     ip_address          TEXT,
-    endpoint            TEXT,             -- the pattern of the handler, such as /api/games/{id}
+    endpoint            TEXT,             -- the pattern of the handler, such as /api/games/{id}; if none was reached, the first path
     http_method         TEXT,
     response_status     INTEGER,
     decision            TEXT    NOT NULL, -- allowed, throttled, blocked, exempt, unknown_api_key, failed_open or failed_closed
