@@ -60,6 +60,8 @@ final class PostgresAuditDatabase extends AuditDatabase {
                 last_request_at = excluded.last_request_at, latency = excluded.latency
             """;
 
+    private static final int ROWS_AT_ONCE = 1_000;
+
     private static final List<String> ENTRY_TYPES = List.of(
             "bigint", "uuid", "text", "text", "text", "text", "text", "integer", "text", "bigint", "text", "integer",
             "text", "text", "bigint", "bigint", "bigint", "boolean", "bigint", "text", "text");
@@ -81,6 +83,8 @@ final class PostgresAuditDatabase extends AuditDatabase {
         this.plain = new PlainTables(schema);
         this.add = ADD.formatted(table(ENTRIES));
         this.setTotals = SET_TOTALS.formatted(table(TOTALS));
+        // Within a transaction, rows come in parts: a long answer does not fill memory.
+        jdbc().getJdbcTemplate().setFetchSize(ROWS_AT_ONCE);
     }
 
     @Override

@@ -34,6 +34,10 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
     private static final Duration PREPARE_EVERY = Duration.ofHours(1);
     private static final Duration PREPARE_AGAIN_AFTER = Duration.ofMinutes(1);
     private static final Duration SUM_EVERY = Duration.ofMinutes(5);
+
+    /** Sums are the heaviest statements here, and no row may wait for them again and again. */
+    private static final Duration SUM_AGAIN_AFTER = Duration.ofMinutes(1);
+
     private static final Duration LONGEST_CLOSE = Duration.ofSeconds(5);
 
     private final AuditDatabase database;
@@ -51,6 +55,8 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
 
     private volatile @Nullable String totalsFailure;
 
+    private volatile @Nullable String sumsFailure;
+
     private int writes;
     private Instant preparedAt = Instant.MIN;
     private Instant summedAt = Instant.MIN;
@@ -67,7 +73,7 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
         // Another start of this instance has other totals of the same minute: it must not replace ours.
         String start = settings.origin().server() + "/" + UUID.randomUUID();
         this.rollups = new Rollups(settings, start, clock, caches);
-        this.sums = new TotalsSums(database);
+        this.sums = new TotalsSums(database, settings.busiestSubjects());
         long interval = settings.interval().toMillis();
         ScheduledFuture<?> unused =
                 writer.scheduleWithFixedDelay(this::writeOnSchedule, interval, interval, TimeUnit.MILLISECONDS);
@@ -88,16 +94,22 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
         }
     }
 
+    /** One turn of the schedule. */
+    void writeOnSchedule() {
+        boolean withTotals = ++writes % WRITES_PER_TOTALS == 0 || totalsFailure != null;
+        quietly("write the audit trail and totals", () -> write(withTotals));
+        if (withTotals) {
+            quietly("sum up totals to hours and days", this::sumIfDue);
+        }
+    }
+
     /** An exception that escapes would end the schedule. */
-    private void writeOnSchedule() {
+    private void quietly(String what, Runnable work) {
         try {
-            write(++writes % WRITES_PER_TOTALS == 0 || totalsFailure != null);
+            work.run();
         } catch (RuntimeException | Error e) {
-            if (failures.mayTell("write")) {
-                log.warn(
-                        "Could not write the audit trail; trying again: {}",
-                        LogText.of(e.getMessage()),
-                        LogText.trace(e));
+            if (failures.mayTell(what)) {
+                log.warn("Could not {}; trying again: {}", what, LogText.of(e.getMessage()), LogText.trace(e));
             }
         }
     }
@@ -105,31 +117,32 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
     /** No step waits for the success of another one. The first failure is thrown in the end. */
     private synchronized void write(boolean withTotals) {
         Instant now = clock.instant();
-        RuntimeException first = firstFailure(() -> prepareIfDue(now));
-        RuntimeException ofTrail = firstFailure(() -> trail.write(database));
+        RuntimeException first = failureOf(() -> prepareIfDue(now));
+        RuntimeException ofTrail = failureOf(() -> trail.write(database));
         trailFailure = reason(ofTrail);
         first = first == null ? ofTrail : first;
         if (totals && withTotals) {
             rollups.collect();
-            RuntimeException ofTotals = firstFailure(() -> rollups.write(database), () -> sumIfDue(now));
+            RuntimeException ofTotals = failureOf(() -> rollups.write(database));
             totalsFailure = reason(ofTotals);
             first = first == null ? ofTotals : first;
         }
-        if (first != null) {
-            throw first;
+        throwUnlessNull(first);
+    }
+
+    private static void throwUnlessNull(@Nullable RuntimeException failure) {
+        if (failure != null) {
+            throw failure;
         }
     }
 
-    private static @Nullable RuntimeException firstFailure(Runnable... steps) {
-        RuntimeException first = null;
-        for (Runnable step : steps) {
-            try {
-                step.run();
-            } catch (RuntimeException e) {
-                first = first == null ? e : first;
-            }
+    private static @Nullable RuntimeException failureOf(Runnable step) {
+        try {
+            step.run();
+            return null;
+        } catch (RuntimeException e) {
+            return e;
         }
-        return first;
     }
 
     private static @Nullable String reason(@Nullable RuntimeException failure) {
@@ -150,13 +163,25 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
         }
     }
 
-    private void sumIfDue(Instant now) {
+    /** Minutes that other instances leave alone are summed up soon; so is everything after a failure. */
+    private synchronized void sumIfDue() {
+        if (!totals) {
+            return;
+        }
+        Instant now = clock.instant();
         long firstWritten = rollups.firstWritten();
-        if (isDue(summedAt, SUM_EVERY, now) || TotalsSums.isLate(firstWritten, now)) {
-            if (sums.run(now, firstWritten)) {
-                rollups.summed();
-            }
+        boolean soon = sumsFailure != null || TotalsSums.isLate(firstWritten, now);
+        if (isDue(summedAt, soon ? SUM_AGAIN_AFTER : SUM_EVERY, now)) {
             summedAt = now;
+            RuntimeException failure = failureOf(() -> sum(now, firstWritten));
+            sumsFailure = reason(failure);
+            throwUnlessNull(failure);
+        }
+    }
+
+    private void sum(Instant now, long firstWritten) {
+        if (sums.run(now, firstWritten)) {
+            rollups.summed();
         }
     }
 
@@ -168,7 +193,9 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
     /** Writes everything now, and sums it up. */
     public synchronized void flush() {
         summedAt = Instant.MIN;
-        write(true);
+        RuntimeException ofWrite = failureOf(() -> write(true));
+        RuntimeException ofSums = failureOf(this::sumIfDue);
+        throwUnlessNull(ofWrite == null ? ofSums : ofWrite);
     }
 
     /** Reads what all instances have written. */
@@ -180,6 +207,14 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
     public @Nullable String failure() {
         String ofTrail = trailFailure;
         return ofTrail == null ? totalsFailure : ofTrail;
+    }
+
+    /**
+     * Why the minutes could not be summed up to hours and days the last time; {@code null} if they could. They are in the database,
+     * so nothing is lost.
+     */
+    public @Nullable String sumsFailure() {
+        return sumsFailure;
     }
 
     /** The number of rows of the audit trail that wait to be written. */
@@ -221,6 +256,7 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
     private void writeRest() {
         try {
             write(true);
+            sumIfDue();
         } catch (RuntimeException e) {
             log.warn("Could not write the rest of the audit trail: {}", LogText.of(e.getMessage()));
         }

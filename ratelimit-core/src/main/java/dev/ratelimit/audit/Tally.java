@@ -16,20 +16,11 @@ final class Tally {
     private long cacheHits;
     private long cacheMisses;
 
-    static Tally of(Totals totals, long lastMicros) {
-        Tally tally = new Tally();
-        tally.allowed = totals.allowed();
-        tally.throttled = totals.throttled();
-        tally.blocked = totals.blocked();
-        tally.exempt = totals.exempt();
-        tally.failed = totals.failed();
-        tally.lastMicros = lastMicros;
-        return tally;
-    }
-
     /** Counts nothing yet. */
     static Tally ofNone(long lastMicros) {
-        return of(new Totals(0, 0, 0, 0, 0, 0), lastMicros);
+        Tally none = new Tally();
+        none.lastMicros = lastMicros;
+        return none;
     }
 
     void add(AuditDecision decision, long atMicros) {

@@ -15,6 +15,7 @@ import dev.ratelimit.audit.report.Reports.Period;
 import dev.ratelimit.audit.report.Reports.SubjectTotals;
 import dev.ratelimit.audit.report.Reports.Totals;
 import dev.ratelimit.gate.Subjects;
+import dev.ratelimit.support.Micros;
 import dev.ratelimit.testing.SettableClock;
 import java.time.Duration;
 import java.time.Instant;
@@ -22,6 +23,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.assertj.core.groups.Tuple;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -233,6 +235,43 @@ abstract class AuditContract {
     }
 
     @Test
+    void clientThatMakesUpPathsAndMethodsGetsOneRowForEachKindOfDenial() {
+        for (int i = 0; i < 300; i++) {
+            audit.recorded(TestRequests.asking("GET", "/a/" + i, TestRequests.throttled("alice", "api")));
+            audit.recorded(TestRequests.asking(
+                    "M" + i, "/b/" + i, TestRequests.undecided(Outcome.BLOCKED, false, null, "192.0.2.3")));
+            audit.recorded(TestRequests.asking(
+                    "GET", "/c/" + i, TestRequests.undecided(Outcome.UNKNOWN_API_KEY, false, null, "192.0.2.3")));
+        }
+
+        assertThat(entries())
+                .extracting(
+                        AuditEntry::decision,
+                        AuditEntry::requests,
+                        entry -> entry.what().endpoint())
+                .containsExactlyInAnyOrder(
+                        tuple(AuditDecision.THROTTLED, 300L, "/a/0"),
+                        tuple(AuditDecision.BLOCKED, 300L, "/b/0"),
+                        tuple(AuditDecision.UNKNOWN_API_KEY, 300L, "/c/0"));
+    }
+
+    @Test
+    void denialsOfSeveralHandlersAndMethodsAreRowsOfTheirOwn() {
+        for (String endpoint : List.of("/games/{id}", "/pay")) {
+            for (String method : List.of("GET", "POST")) {
+                audit.recorded(TestRequests.asking(
+                        method,
+                        "/any",
+                        TestRequests.of("alice", "192.0.2.1", "api", Outcome.THROTTLED, 429, endpoint)));
+            }
+        }
+
+        assertThat(entries())
+                .extracting(entry -> entry.what().method() + " " + entry.what().endpoint())
+                .containsExactlyInAnyOrder("GET /games/{id}", "POST /games/{id}", "GET /pay", "POST /pay");
+    }
+
+    @Test
     void rowThatIsWrittenTwiceIsStoredOnce() {
         audit.recorded(TestRequests.throttled("alice", "api"));
         List<AuditEntry> entries = entries();
@@ -356,6 +395,158 @@ abstract class AuditContract {
         assertThat(audit.reports().timeline("api", Granularity.HOUR, clock.instant(), later(1)))
                 .extracting(Period::totals)
                 .containsExactly(new Totals(2, 1, 1, 0, 0, 0));
+    }
+
+    @Test
+    void requestsAreCountedOnceThoughTheAnswerToTheirWriteWasLost() {
+        AtomicBoolean lost = new AtomicBoolean();
+        RequestAudit unlucky = new RequestAudit(
+                database.open(target -> new LostAnswers(target, lost)),
+                settings(AuditMode.DENIED, 10_000, 0),
+                clock,
+                CacheUse.NONE);
+        opened.add(unlucky);
+        for (int i = 0; i < 5; i++) {
+            unlucky.recorded(TestRequests.allowed("alice", "api"));
+        }
+        lost.set(true);
+        assertThatThrownBy(unlucky::flush).hasStackTraceContaining("before the answer came");
+        assertThat(total("api")).as("committed").isEqualTo(5);
+        lost.set(false);
+
+        unlucky.recorded(TestRequests.of("alice", "192.0.2.1", "api", Outcome.THROTTLED, 429, "/api/{id}"));
+        unlucky.flush();
+
+        assertThat(total("api")).isEqualTo(6);
+        assertThat(sum("hour", "api", "total")).isEqualTo(6);
+    }
+
+    private long sum(String granularity, String limit, String column) {
+        return database.number("SELECT coalesce(sum(" + column + "), 0) FROM %srate_limit_metrics WHERE granularity = '"
+                + granularity + "' AND resource = '" + limit + "'");
+    }
+
+    /** An attack with another name for each request fills the rows of every minute. */
+    @Test
+    void hourFullOfChangingNamesIsSummedUpExactlyInFewRows() {
+        AuditDatabase tables = database.open();
+        int names = 500;
+        for (int minute = 0; minute < 60; minute++) {
+            long start = Micros.of(clock.instant()) + minute * 60_000_000L;
+            List<TotalsRow> rows = new ArrayList<>();
+            for (int i = 0; i < names; i++) {
+                rows.add(minuteRow(start, "name:" + minute + "-" + i, AuditDecision.THROTTLED, 1));
+            }
+            rows.add(minuteRow(start, "name:stubborn", AuditDecision.THROTTLED, 2));
+            rows.add(minuteRow(start, "user:busy", AuditDecision.ALLOWED, 5));
+            rows.add(minuteRow(start, "user:idle" + minute, AuditDecision.ALLOWED, 1));
+            rows.add(minuteRow(start, "", AuditDecision.ALLOWED, 7));
+            tables.setTotals(rows);
+        }
+        clock.move(Duration.ofMinutes(60));
+        audit.flush();
+
+        for (String granularity : List.of("hour", "day")) {
+            assertThat(sum(granularity, "login", "throttled")).as(granularity).isEqualTo(60 * (names + 2L));
+            assertThat(sum(granularity, "login", "allowed")).as(granularity).isEqualTo(60 * 13L);
+            assertThat(sum(granularity, "login", "total")).as(granularity).isEqualTo(60 * (names + 15L));
+            assertThat(subjects(granularity)).as(granularity).isEqualTo(MinuteTotals.MOST_SUBJECT_ROWS + 2);
+            assertThat(ofSubject(granularity, "name:stubborn")).as(granularity).isEqualTo(120);
+            assertThat(ofSubject(granularity, "user:busy")).as(granularity).isEqualTo(300);
+        }
+        List<Map<String, Object>> before = hoursAndDays();
+        audit.flush();
+        assertThat(hoursAndDays()).isEqualTo(before);
+
+        // Others were denied more often in a late minute: they take the rows, and nobody is counted twice.
+        List<TotalsRow> late = new ArrayList<>();
+        for (int i = 0; i < 500; i++) {
+            late.add(minuteRow(Micros.of(clock.instant()) - 60_000_000L, "late:" + i, AuditDecision.THROTTLED, 3));
+        }
+        tables.setTotals(late);
+        audit.flush();
+
+        for (String granularity : List.of("hour", "day")) {
+            assertThat(sum(granularity, "login", "throttled")).as(granularity).isEqualTo(60 * (names + 2L) + 1_500);
+            assertThat(sum(granularity, "login", "allowed")).as(granularity).isEqualTo(60 * 13L);
+            assertThat(subjects(granularity)).as(granularity).isEqualTo(MinuteTotals.MOST_SUBJECT_ROWS + 2);
+            assertThat(ofSubject(granularity, "late:499")).as(granularity).isEqualTo(3);
+            assertThat(ofSubject(granularity, "name:stubborn")).as(granularity).isEqualTo(120);
+        }
+    }
+
+    private static TotalsRow minuteRow(long start, String subject, AuditDecision decision, int requests) {
+        Tally tally = new Tally();
+        for (int i = 0; i < requests; i++) {
+            tally.add(decision, start);
+        }
+        return new TotalsRow(
+                start, Granularity.MINUTE, new TotalsKey("login", subject, "/login"), "eu", "server-1/1", tally, null);
+    }
+
+    private long subjects(String granularity) {
+        return database.number("SELECT count(*) FROM %srate_limit_metrics WHERE granularity = '" + granularity
+                + "' AND user_id <> ''");
+    }
+
+    private long ofSubject(String granularity, String subject) {
+        return database.number("SELECT sum(total) FROM %srate_limit_metrics WHERE granularity = '" + granularity
+                + "' AND user_id = '" + subject + "'");
+    }
+
+    private List<Map<String, Object>> hoursAndDays() {
+        return database.query("SELECT period_start, granularity, resource, user_id, endpoint, region, total, allowed,"
+                + " throttled, last_request_at, length(latency) AS size FROM %srate_limit_metrics"
+                + " WHERE granularity <> 'minute'"
+                + " ORDER BY period_start, granularity, resource, user_id, endpoint, region");
+    }
+
+    @Test
+    void hoursStayIfTheirMinutesHaveBeenDropped() {
+        audit.recorded(TestRequests.throttled("alice", "api"));
+        audit.flush();
+        List<Map<String, Object>> before = hoursAndDays();
+        database.execute("DELETE FROM %srate_limit_metrics WHERE granularity = 'minute'");
+
+        audit.flush();
+
+        assertThat(before).isNotEmpty();
+        assertThat(hoursAndDays()).isEqualTo(before);
+    }
+
+    @Test
+    void sumsThatFailAreTriedAgainAfterAMinuteAndDelayNoWrite() {
+        audit.flush();
+        database.refuseHours();
+        audit.recorded(TestRequests.throttled("alice", "api"));
+        clock.move(Duration.ofMinutes(6));
+        writeOnSchedule(5);
+        assertThat(audit.sumsFailure()).isNotNull();
+        assertThat(audit.failure()).as("of rows that wait in memory").isNull();
+        assertThat(total("api")).as("of the minute").isEqualTo(1);
+        database.acceptHours();
+
+        audit.recorded(TestRequests.throttled("alice", "api"));
+        writeOnSchedule(4);
+        assertThat(total("api"))
+                .as("totals are written by the fifth write, as ever")
+                .isEqualTo(1);
+        writeOnSchedule(1);
+        assertThat(total("api")).isEqualTo(2);
+        assertThat(sum("hour", "api", "total")).as("not tried again").isZero();
+        assertThat(audit.sumsFailure()).isNotNull();
+
+        clock.move(Duration.ofSeconds(61));
+        writeOnSchedule(5);
+        assertThat(sum("hour", "api", "total")).isEqualTo(2);
+        assertThat(sum("day", "api", "total")).isEqualTo(2);
+        assertThat(audit.sumsFailure()).isNull();
+    }
+
+    private void writeOnSchedule(int times) {
+        for (int i = 0; i < times; i++) {
+            audit.writeOnSchedule();
+        }
     }
 
     private long total(String limit) {

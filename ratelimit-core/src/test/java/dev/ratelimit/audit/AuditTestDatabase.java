@@ -7,9 +7,11 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Supplier;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -20,15 +22,16 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * @param prefix of the names of tables in SQL
  * @param address for {@link #at}
  */
-record AuditTestDatabase(String prefix, DataSource dataSource, Supplier<AuditDatabase> opening, List<String> address) {
+record AuditTestDatabase(
+        String prefix, DataSource dataSource, Function<DataSource, AuditDatabase> opening, List<String> address) {
 
     static AuditTestDatabase sqlite(Path folder) {
-        SqliteFile file = SqliteFile.at(folder.resolve("ratelimit-audit.db"));
+        SqliteFile file = SqliteFile.at(folder.resolve("ratelimit-audit.db")).busyTimeout(Duration.ofSeconds(10));
         Schema.migrateAudit(file);
         return new AuditTestDatabase(
                 "",
                 file.dataSource(),
-                () -> AuditDatabase.sqlite(file),
+                SqliteAuditDatabase::new,
                 List.of(file.path().toString()));
     }
 
@@ -40,7 +43,7 @@ record AuditTestDatabase(String prefix, DataSource dataSource, Supplier<AuditDat
         return new AuditTestDatabase(
                 '"' + schema + "\".",
                 dataSource,
-                () -> AuditDatabase.postgres(dataSource, schema),
+                from -> AuditDatabase.postgres(from, schema),
                 List.of(TestPostgres.instance().jdbcUrl(), schema));
     }
 
@@ -52,7 +55,7 @@ record AuditTestDatabase(String prefix, DataSource dataSource, Supplier<AuditDat
         return new AuditTestDatabase(
                 '"' + schema + "\".",
                 dataSource,
-                () -> AuditDatabase.postgres(dataSource, schema),
+                from -> AuditDatabase.postgres(from, schema),
                 List.of(TestPostgres.instance().jdbcUrl(), schema));
     }
 
@@ -68,7 +71,29 @@ record AuditTestDatabase(String prefix, DataSource dataSource, Supplier<AuditDat
 
     /** As another instance would open it. */
     AuditDatabase open() {
-        return opening.get();
+        return opening.apply(dataSource);
+    }
+
+    /** As an instance would open it whose connections are like that. */
+    AuditDatabase open(UnaryOperator<DataSource> connections) {
+        return opening.apply(connections.apply(dataSource));
+    }
+
+    /** Refuses new rows of totals per hour, while those per minute can be written. */
+    void refuseHours() {
+        if (prefix.isEmpty()) {
+            execute("CREATE TRIGGER no_hours BEFORE INSERT ON rate_limit_metrics WHEN NEW.granularity = 'hour'"
+                    + " BEGIN SELECT RAISE(ABORT, 'hours are refused'); END");
+        } else {
+            execute("ALTER TABLE %srate_limit_metrics ADD CONSTRAINT hours_are_refused CHECK (granularity <> 'hour')");
+        }
+    }
+
+    void acceptHours() {
+        execute(
+                prefix.isEmpty()
+                        ? "DROP TRIGGER no_hours"
+                        : "ALTER TABLE %srate_limit_metrics DROP CONSTRAINT hours_are_refused");
     }
 
     /** Lets every write wait until it is closed. */

@@ -116,6 +116,28 @@ final class TestRequests {
                 AT);
     }
 
+    /** The same, but with that method and path. */
+    static RequestRecord asking(String method, String path, RequestRecord request) {
+        RequestRecord.Exchange exchange = request.exchange();
+        return new RequestRecord(
+                request.outcome(),
+                request.allowed(),
+                request.rule(),
+                request.ruleVersion(),
+                request.retryAfter(),
+                request.asked(),
+                new RequestRecord.Exchange(
+                        method,
+                        path,
+                        exchange.endpoint(),
+                        exchange.status(),
+                        exchange.address(),
+                        exchange.user(),
+                        exchange.apiKey(),
+                        exchange.tier()),
+                request.at());
+    }
+
     /** The same, but the client was told to wait that long; zero if it was told nothing. */
     static RequestRecord telling(Duration retryAfter, RequestRecord request) {
         return new RequestRecord(
