@@ -145,6 +145,7 @@ class ArchitectureTest {
                             SQLITE,
                             POSTGRESQL,
                             LOGGING,
+                            "org.springframework.dao",
                             "org.springframework.jdbc..",
                             "org.springframework.transaction..")),
             Map.entry(UPKEEP, List.of(SETTING, ROOT, STORE, LOGGING)),

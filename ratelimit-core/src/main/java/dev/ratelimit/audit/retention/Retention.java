@@ -40,6 +40,9 @@ public final class Retention implements AutoCloseable {
     /** Time for somebody to notice a wrong clock. */
     private static final Duration BELIEVED_AFTER = Duration.ofHours(6);
 
+    /** Somebody waits for the answer, and it holds a connection of reports. */
+    private static final Duration LONGEST_PLAN = Duration.ofSeconds(30);
+
     private static final Duration LONGEST_CLOSE = Duration.ofSeconds(5);
 
     private final RetentionDatabase database;
@@ -153,38 +156,40 @@ public final class Retention implements AutoCloseable {
         return false;
     }
 
-    /** A dry run: finds out and logs what {@link #run} would do now. Changes nothing. */
+    /**
+     * A dry run: finds out what {@link #run} would do now. Changes and logs nothing, and takes at most half a minute.
+     *
+     * @throws org.springframework.dao.DataAccessException if the database is unavailable, or too slow
+     */
     public RetentionPlan plan() {
-        Instant now = now();
-        List<Drop> drops = new ArrayList<>();
-        for (RetainedRows rows : RetainedRows.values()) {
-            for (YearMonth month : monthsToDrop(rows, now)) {
-                drops.add(dropOf(rows, month));
+        RetentionPlan ofDatabase = database.read(LONGEST_PLAN, () -> {
+            Instant now = earlier(clock.instant(), database.clock());
+            List<Drop> drops = new ArrayList<>();
+            for (RetainedRows rows : RetainedRows.values()) {
+                for (YearMonth month : monthsToDrop(rows, now)) {
+                    drops.add(dropOf(rows, month));
+                }
             }
-        }
-        RetentionPlan plan = new RetentionPlan(now, List.copyOf(drops), archivesToDelete(now));
-        plan.drops().forEach(drop -> log.info("Dry run: would drop {}", drop));
-        plan.expiredFiles().forEach(file -> log.info("Dry run: would delete {}", file));
-        if (plan.isEmpty()) {
-            log.info("Dry run: nothing to drop");
-        }
-        return plan;
+            return new RetentionPlan(now, List.copyOf(drops), List.of());
+        });
+        return new RetentionPlan(ofDatabase.at(), ofDatabase.drops(), archivesToDelete(ofDatabase.at()));
     }
 
-    /** The earlier of both clocks: one that is years ahead must not drop everything. */
-    private Instant now() {
+    /** A clock that is years ahead must not drop everything. */
+    private static Instant earlier(Instant ours, @Nullable Instant ofDatabase) {
+        return ofDatabase == null || !ofDatabase.isBefore(ours) ? ours : ofDatabase;
+    }
+
+    private Instant nowToRun() {
         Instant ours = clock.instant();
         Instant ofDatabase = database.clock();
-        if (ofDatabase == null || !ofDatabase.isBefore(ours)) {
-            return ours;
-        }
-        if (ofDatabase.isBefore(ours.minus(MOST_AHEAD))) {
+        if (ofDatabase != null && ofDatabase.isBefore(ours.minus(MOST_AHEAD))) {
             log.warn(
                     "The clock of this machine is at {}, but that of the database at {}; retention follows the database",
                     ours,
                     ofDatabase);
         }
-        return ofDatabase;
+        return earlier(ours, ofDatabase);
     }
 
     private List<YearMonth> monthsToDrop(RetainedRows rows, Instant now) {
@@ -212,7 +217,7 @@ public final class Retention implements AutoCloseable {
      * @throws org.springframework.dao.DataAccessException if the database is unavailable
      */
     public RetentionReport run() {
-        Instant now = now();
+        Instant now = nowToRun();
         Run run = new Run(now);
         boolean alone = true;
         for (RetainedRows rows : RetainedRows.values()) {

@@ -6,6 +6,7 @@ import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.support.Micros;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
@@ -17,9 +18,11 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.QueryTimeoutException;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.TransactionTimedOutException;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -34,6 +37,7 @@ public abstract sealed class RetentionDatabase permits PostgresRetentionDatabase
 
     private final AuditSql dialect;
     private final NamedParameterJdbcTemplate jdbc;
+    private final JdbcTransactionManager manager;
     private final TransactionTemplate transactions;
 
     RetentionDatabase(DataSource dataSource, AuditSql dialect) {
@@ -41,7 +45,8 @@ public abstract sealed class RetentionDatabase permits PostgresRetentionDatabase
         // Transactions are bound to threads by their data source: ours never meet those of the application.
         DataSource own = new DelegatingDataSource(dataSource);
         this.jdbc = new NamedParameterJdbcTemplate(own);
-        this.transactions = new TransactionTemplate(new JdbcTransactionManager(own));
+        this.manager = new JdbcTransactionManager(own);
+        this.transactions = new TransactionTemplate(manager);
     }
 
     /** The tables in an SQLite file of their own. */
@@ -64,6 +69,22 @@ public abstract sealed class RetentionDatabase permits PostgresRetentionDatabase
 
     final <T> T inTransaction(Supplier<T> work) {
         return transactions.execute(status -> work.get());
+    }
+
+    /**
+     * Reads in one transaction.
+     *
+     * @param most the time that all statements may take together; whole seconds
+     * @throws QueryTimeoutException if they take longer
+     */
+    final <T> T read(Duration most, Supplier<T> reading) {
+        TransactionTemplate bounded = new TransactionTemplate(manager);
+        bounded.setTimeout((int) most.toSeconds());
+        try {
+            return bounded.execute(status -> reading.get());
+        } catch (TransactionTimedOutException e) {
+            throw new QueryTimeoutException(e.getMessage(), e);
+        }
     }
 
     /**

@@ -1,6 +1,7 @@
 package dev.ratelimit.audit.retention;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.Outcome;
 import dev.ratelimit.RequestRecord;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.ds.PGSimpleDataSource;
+import org.springframework.dao.QueryTimeoutException;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 class PostgresRetentionTest extends RetentionContract {
@@ -229,6 +231,22 @@ class PostgresRetentionTest extends RetentionContract {
         assertThat(retention(null).run().dropped()).isEmpty();
 
         assertThat(database.users()).containsExactly("recent");
+    }
+
+    @Test
+    void dryRunDoesNotWaitForeverForATable() throws Exception {
+        database.addAudit(in(DECEMBER), "old");
+        try (Connection other = database.dataSource().getConnection()) {
+            other.setAutoCommit(false);
+            try (Statement statement = other.createStatement()) {
+                statement.execute("LOCK TABLE " + database.table("rate_limit_audit_logs"));
+            }
+            RetentionDatabase months = database.open();
+            assertThatThrownBy(
+                            () -> months.read(Duration.ofSeconds(1), () -> months.count(RetainedRows.AUDIT, DECEMBER)))
+                    .isInstanceOf(QueryTimeoutException.class);
+            other.rollback();
+        }
     }
 
     /** The lock and the drop are one transaction. */
