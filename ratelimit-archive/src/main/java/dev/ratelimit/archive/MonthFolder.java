@@ -3,6 +3,7 @@ package dev.ratelimit.archive;
 import dev.ratelimit.support.Sha256;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.DirectoryStream;
@@ -88,11 +89,26 @@ record MonthFolder(Path path) {
 
     /** New files, which only their owner may read: they name users and addresses. */
     Unfinished begin() throws IOException {
+        List<Path> parents = parentsOfMissing();
         Files.createDirectories(path, ownerOnly("rwx------"));
+        for (Path parent : parents) {
+            forceNames(parent);
+        }
         Unfinished files = unfinished(UUID.randomUUID().toString().substring(0, 8));
         Files.createFile(files.data(), ownerOnly("rw-------"));
         Files.createFile(files.manifest(), ownerOnly("rw-------"));
         return files;
+    }
+
+    /** The folders whose names change if this one is created: the last of them exists. */
+    List<Path> parentsOfMissing() {
+        List<Path> parents = new ArrayList<>();
+        Path folder = path.toAbsolutePath();
+        while (folder.getParent() != null && !Files.exists(folder)) {
+            folder = folder.getParent();
+            parents.add(folder);
+        }
+        return parents;
     }
 
     private Unfinished unfinished(String id) {
@@ -146,14 +162,22 @@ record MonthFolder(Path path) {
         }
     }
 
-    /** Returns when the names in the folder are on the disk. */
+    /** Returns when the names in the folder, and those of the year and the month, are on the disk. */
     void forceNames() throws IOException {
-        Path year = path.getParent();
-        for (Path folder : year == null ? List.of(path) : List.of(path, year)) {
-            if (isOfThisMachine(folder) && hasPosix(folder)) {
-                try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
-                    channel.force(true);
-                }
+        Path folder = path;
+        for (int level = 0; level < 3 && folder != null; level++) {
+            forceNames(folder);
+            folder = folder.getParent();
+        }
+    }
+
+    private static void forceNames(Path folder) throws IOException {
+        if (isOfThisMachine(folder) && hasPosix(folder)) {
+            try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+                channel.force(true);
+            } catch (AccessDeniedException e) {
+                // A folder above ours may be one that this user may write to and not read: the system writes it out
+                // later.
             }
         }
     }
