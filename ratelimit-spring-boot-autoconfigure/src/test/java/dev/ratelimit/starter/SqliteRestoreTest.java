@@ -2,6 +2,7 @@ package dev.ratelimit.starter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.jayway.jsonpath.JsonPath;
 import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Limits;
@@ -17,13 +18,9 @@ import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.audit.RequestAudit;
 import dev.ratelimit.audit.report.AuditQuery;
 import dev.ratelimit.audit.report.Reports;
-import dev.ratelimit.autoconfigure.RateLimitAuditAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitPolicyAutoConfiguration;
 import dev.ratelimit.caller.ApiKeys;
-import dev.ratelimit.store.sqlite.Backups;
-import dev.ratelimit.store.sqlite.Backups.Backup;
 import java.io.IOException;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -31,14 +28,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.boot.SpringApplication;
-import org.springframework.boot.WebApplicationType;
-import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
 
 /** A rehearsal: the SQLite file is lost, and restored from a backup. */
 class SqliteRestoreTest {
@@ -49,33 +45,37 @@ class SqliteRestoreTest {
     @TempDir
     private Path folder;
 
-    private ConfigurableApplicationContext start() {
-        return start(RateLimitAutoConfiguration.class, RateLimitPolicyAutoConfiguration.class);
+    @Configuration(proxyBeanMethods = false)
+    @WithoutSecurity
+    static class Application {}
+
+    private RunningApplication start() {
+        return RunningApplication.start(
+                List.of(Application.class),
+                "management.endpoints.web.exposure.include=ratelimit",
+                "ratelimit.store.type=sqlite",
+                "ratelimit.store.sqlite.path=" + file(""),
+                "ratelimit.backup.directory=" + folder.resolve("backups"),
+                "ratelimit.limits.calls.algorithm=fixed-window",
+                "ratelimit.limits.calls.max-requests=10",
+                "ratelimit.limits.calls.window=3660d",
+                "ratelimit.limits.strict.algorithm=fixed-window",
+                "ratelimit.limits.strict.max-requests=1",
+                "ratelimit.limits.strict.window=3660d",
+                "ratelimit.limits.strict.penalties[0].after=1",
+                "ratelimit.limits.strict.penalties[0].block=30d");
     }
 
-    private ConfigurableApplicationContext startWithAudit() {
-        return start(
-                RateLimitAutoConfiguration.class,
-                RateLimitPolicyAutoConfiguration.class,
-                RateLimitAuditAutoConfiguration.class);
-    }
-
-    private ConfigurableApplicationContext start(Class<?>... configurations) {
-        SpringApplication application = new SpringApplication(configurations);
-        application.setWebApplicationType(WebApplicationType.NONE);
-        return application.run(
-                "--spring.main.banner-mode=off",
-                "--ratelimit.store.type=sqlite",
-                "--ratelimit.store.sqlite.path=" + file(""),
-                "--ratelimit.backup.directory=" + folder.resolve("backups"),
-                "--ratelimit.limits.calls.algorithm=fixed-window",
-                "--ratelimit.limits.calls.max-requests=10",
-                "--ratelimit.limits.calls.window=3660d",
-                "--ratelimit.limits.strict.algorithm=fixed-window",
-                "--ratelimit.limits.strict.max-requests=1",
-                "--ratelimit.limits.strict.window=3660d",
-                "--ratelimit.limits.strict.penalties[0].after=1",
-                "--ratelimit.limits.strict.penalties[0].block=30d");
+    /** The backups by the names of their files, taken through the endpoint. */
+    private Map<String, Path> backUp(RunningApplication application) throws Exception {
+        HttpResponse<String> answer =
+                application.post("/actuator/ratelimit/backups", "application/json", "{\"reason\": \"a rehearsal\"}");
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        List<Map<String, String>> backups = JsonPath.read(answer.body(), "$.backups");
+        return backups.stream()
+                .collect(Collectors.toMap(
+                        backup -> backup.get("of"),
+                        backup -> folder.resolve("backups").resolve(backup.get("name"))));
     }
 
     private Path file(String suffix) {
@@ -97,8 +97,8 @@ class SqliteRestoreTest {
     }
 
     /** Asks until the store has decided: on a busy machine it may be late. */
-    private static Outcome decide(ConfigurableApplicationContext context, String user, String limit) {
-        RateLimiter limiter = context.getBean(RateLimiter.class);
+    private static Outcome decide(RunningApplication context, String user, String limit) {
+        RateLimiter limiter = context.bean(RateLimiter.class);
         return Awaitility.await()
                 .atMost(SOON)
                 .pollInterval(Duration.ofMillis(10))
@@ -109,31 +109,31 @@ class SqliteRestoreTest {
                         Outcome::isDecided);
     }
 
-    private static void decide(ConfigurableApplicationContext context, String user, int times) {
+    private static void decide(RunningApplication context, String user, int times) {
         for (int i = 0; i < times; i++) {
             decide(context, user, "calls");
         }
     }
 
-    private static long remaining(ConfigurableApplicationContext context) {
-        return context.getBean(RateLimiter.class)
+    private static long remaining(RunningApplication context) {
+        return context.bean(RateLimiter.class)
                 .peek(Subject.user("alice"), "calls")
                 .remaining();
     }
 
-    private static long capacity(ConfigurableApplicationContext context) {
-        return context.getBean(Limits.class).get("calls").capacity();
+    private static long capacity(RunningApplication context) {
+        return context.bean(Limits.class).get("calls").capacity();
     }
 
-    private static RateLimitAdmin admin(ConfigurableApplicationContext context) {
-        return context.getBean(RateLimitAdmin.class);
+    private static RateLimitAdmin admin(RunningApplication context) {
+        return context.bean(RateLimitAdmin.class);
     }
 
     /** A backup, and API keys: one from before it, one that was revoked and one that was created after it. */
-    private record Rehearsal(Backup backup, IssuedKey before, IssuedKey revoked, IssuedKey after) {}
+    private record Rehearsal(Path backup, IssuedKey before, IssuedKey revoked, IssuedKey after) {}
 
     /** Ends with a limit of 5, of which alice has used more. */
-    private static Rehearsal changeBeforeAndAfterABackup(ConfigurableApplicationContext context) {
+    private Rehearsal changeBeforeAndAfterABackup(RunningApplication context) throws Exception {
         decide(context, "alice", 3);
         decide(context, "bob", "strict");
         decide(context, "bob", "strict");
@@ -142,7 +142,7 @@ class SqliteRestoreTest {
         IssuedKey before = admin(context).keys().create(NewApiKey.of("before", "alice"), Change.by("ops"));
         IssuedKey revoked = admin(context).keys().create(NewApiKey.of("revoked", "alice"), Change.by("ops"));
 
-        Backup backup = context.getBean(Backups.class).create().get(0);
+        Path backup = backUp(context).get("limits");
 
         decide(context, "alice", 4);
         decide(context, "dave", "strict");
@@ -154,7 +154,7 @@ class SqliteRestoreTest {
         return new Rehearsal(backup, before, revoked, after);
     }
 
-    private static void assertAsInTheBackup(ConfigurableApplicationContext context, Rehearsal rehearsal) {
+    private static void assertAsInTheBackup(RunningApplication context, Rehearsal rehearsal) {
         assertThat(capacity(context)).isEqualTo(20);
         assertThat(remaining(context))
                 .as("of 20, three were counted before the backup; the four after it are admitted again")
@@ -168,7 +168,7 @@ class SqliteRestoreTest {
                 .extracting(UserQuota::account)
                 .extracting("user")
                 .containsExactly("mallory");
-        ApiKeys keys = context.getBean(ApiKeys.class);
+        ApiKeys keys = context.bean(ApiKeys.class);
         assertThat(keys.recognise(rehearsal.before().secret())).isNotNull();
         assertThat(keys.recognise(rehearsal.revoked().secret()))
                 .as("valid again")
@@ -177,53 +177,52 @@ class SqliteRestoreTest {
     }
 
     @Test
-    void applicationGoesOnFromTheBackup() throws IOException {
+    void applicationGoesOnFromTheBackup() throws Exception {
         Rehearsal rehearsal;
-        try (ConfigurableApplicationContext context = start()) {
+        try (RunningApplication context = start()) {
             rehearsal = changeBeforeAndAfterABackup(context);
-            assertThat(context.getBean(Backups.class).list()).containsExactly(rehearsal.backup());
         }
         lose();
-        Files.copy(folder.resolve("backups").resolve(rehearsal.backup().name()), file(""));
+        Files.copy(rehearsal.backup(), file(""));
 
-        try (ConfigurableApplicationContext context = start()) {
+        try (RunningApplication context = start()) {
             assertAsInTheBackup(context, rehearsal);
         }
     }
 
     /** The subjects of the audit trail. */
-    private static List<String> audited(ConfigurableApplicationContext context) {
-        context.getBean(RequestAudit.class).flush();
-        return context.getBean(Reports.class).entries(AuditQuery.since(Instant.EPOCH, 100)).stream()
+    private static List<String> audited(RunningApplication context) {
+        context.bean(RequestAudit.class).flush();
+        return context.bean(Reports.class).entries(AuditQuery.since(Instant.EPOCH, 100)).stream()
                 .map(entry -> entry.cause().subject())
                 .distinct()
                 .toList();
     }
 
     @Test
-    void auditTrailIsRestoredFromItsOwnBackup() throws IOException {
-        Backup backup;
-        try (ConfigurableApplicationContext context = startWithAudit()) {
+    void auditTrailIsRestoredFromItsOwnBackup() throws Exception {
+        Path backup;
+        try (RunningApplication context = start()) {
             decide(context, "bob", "strict");
             decide(context, "bob", "strict");
             assertThat(audited(context)).containsExactly("user:bob");
 
-            List<Backup> backups = context.getBean(Backups.class).create();
+            Map<String, Path> backups = backUp(context);
 
-            assertThat(backups).extracting(Backup::of).containsExactly("limits", "limits-audit");
-            backup = backups.get(1);
+            assertThat(backups).containsOnlyKeys("limits", "limits-audit");
+            backup = backups.get("limits-audit");
             decide(context, "dave", "strict");
             decide(context, "dave", "strict");
             assertThat(audited(context)).containsExactlyInAnyOrder("user:bob", "user:dave");
         }
         lose(auditFile());
-        try (ConfigurableApplicationContext context = startWithAudit()) {
+        try (RunningApplication context = start()) {
             assertThat(audited(context)).as("without a restore").isEmpty();
         }
         lose(auditFile());
-        Files.copy(folder.resolve("backups").resolve(backup.name()), auditFile());
+        Files.copy(backup, auditFile());
 
-        try (ConfigurableApplicationContext context = startWithAudit()) {
+        try (RunningApplication context = start()) {
             assertThat(audited(context)).containsExactly("user:bob");
             assertThat(decide(context, "dave", "strict"))
                     .as("the counts are in the other file, which was not lost")
@@ -235,11 +234,10 @@ class SqliteRestoreTest {
     /** Not the way to do it, but nothing may go wrong: it is noticed as another file, and everything is read again. */
     @Test
     @DisabledOnOs(value = OS.WINDOWS, disabledReason = "Windows does not delete a file that is open")
-    void runningApplicationNoticesAFileThatWasPutInPlace() throws IOException {
-        try (ConfigurableApplicationContext context = start()) {
+    void runningApplicationNoticesAFileThatWasPutInPlace() throws Exception {
+        try (RunningApplication context = start()) {
             Rehearsal rehearsal = changeBeforeAndAfterABackup(context);
-            Path copy = Files.copy(
-                    folder.resolve("backups").resolve(rehearsal.backup().name()), file("-new"));
+            Path copy = Files.copy(rehearsal.backup(), file("-new"));
             Files.delete(file("-wal"));
             Files.delete(file("-shm"));
             Files.move(copy, file(""), StandardCopyOption.ATOMIC_MOVE);
