@@ -29,29 +29,33 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** The recipes of docs/incident.md, run by a shell exactly as they are written, against the sample on an SQLite file. */
-class IncidentTest {
+/** The recipes of docs/incident.md, run by a shell exactly as they are written, against the sample on any database. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class IncidentContract {
 
     private static final Pattern BLOCK = Pattern.compile("(?ms)^```sh\\n(.*?)^```$");
 
     @TempDir
-    private static Path folder;
+    static Path folder;
 
-    private static ConfigurableApplicationContext application;
-    private static RateLimitAdmin admin;
+    private ConfigurableApplicationContext application;
+    private RateLimitAdmin admin;
+
+    /** The settings of the database, as arguments. */
+    abstract List<String> database();
 
     @BeforeAll
-    static void start() throws Exception {
+    void start() throws Exception {
         assumeTrue(hasCurl(), "curl is not installed");
-        application = new SpringApplicationBuilder(SampleApplication.class)
-                .run(
-                        "--server.port=0",
-                        "--ratelimit.store.deadline=10s",
-                        "--ratelimit.store.sqlite.path=" + folder.resolve("ratelimit.db"));
+        List<String> arguments = new ArrayList<>(database());
+        arguments.add("--server.port=0");
+        arguments.add("--ratelimit.store.deadline=10s");
+        application = new SpringApplicationBuilder(SampleApplication.class).run(arguments.toArray(String[]::new));
         admin = application.getBean(RateLimitAdmin.class);
     }
 
@@ -69,7 +73,7 @@ class IncidentTest {
     }
 
     @AfterAll
-    static void stop() {
+    void stop() {
         if (application != null) {
             application.close();
         }
@@ -91,7 +95,7 @@ class IncidentTest {
     }
 
     /** Runs a block. Only the port differs from what the page exports. */
-    private static String run(String block) throws Exception {
+    private String run(String block) throws Exception {
         Path answer = Files.createTempFile(folder, "answer", ".json");
         ProcessBuilder shell = new ProcessBuilder("sh", "-e", "-u", "-c", block).redirectErrorStream(true);
         shell.environment()
@@ -108,11 +112,11 @@ class IncidentTest {
         return output;
     }
 
-    private static String recipe(String heading, int number) throws Exception {
+    private String recipe(String heading, int number) throws Exception {
         return run(recipes(heading).get(number));
     }
 
-    private static int logIn(String credentials) throws Exception {
+    private int logIn(String credentials) throws Exception {
         HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:"
                         + application.getEnvironment().getRequiredProperty("local.server.port") + "/api/campaigns"))
                 .header(
@@ -126,7 +130,7 @@ class IncidentTest {
                 .statusCode();
     }
 
-    private static long maxRequests() {
+    private long maxRequests() {
         return admin.policy().limits().get("reads").capacity();
     }
 
