@@ -17,7 +17,10 @@ import org.springframework.security.web.SecurityFilterChain;
 @Configuration(proxyBeanMethods = false)
 class OperatorSecurity {
 
-    /** Without sessions and cookies there is nothing that a forged request could use. */
+    /**
+     * Needs no CSRF token, though a browser sends the password with a forged request, too. A change is JSON or a DELETE, and another
+     * site may send neither: the browser asks first (CORS preflight), and gets no permission.
+     */
     @Bean
     @Order(1)
     SecurityFilterChain operators(HttpSecurity http) {

@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -141,19 +142,34 @@ class OperatorRolesTest {
     private static HttpResponse<String> send(
             String database, @Nullable String user, String method, String path, @Nullable String body)
             throws IOException, InterruptedException {
+        return send(database, user, method, path, body, "application/json");
+    }
+
+    private static URI address(String database, String path) {
         String port = APPLICATIONS.get(database).getEnvironment().getProperty("local.server.port");
-        HttpRequest.Builder request =
-                HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/actuator/ratelimit" + path));
+        return URI.create("http://127.0.0.1:" + port + "/actuator/ratelimit" + path);
+    }
+
+    private static HttpResponse<String> send(
+            String database,
+            @Nullable String user,
+            String method,
+            String path,
+            @Nullable String body,
+            @Nullable String contentType)
+            throws IOException, InterruptedException {
+        HttpRequest.Builder request = HttpRequest.newBuilder(address(database, path));
         if (user != null) {
             String credentials = user + ":" + user;
             request.header(
                     "Authorization",
                     "Basic " + Base64.getEncoder().encodeToString(credentials.getBytes(StandardCharsets.UTF_8)));
         }
-        request.header("Content-Type", "application/json")
-                .method(
-                        method,
-                        body == null ? HttpRequest.BodyPublishers.noBody() : HttpRequest.BodyPublishers.ofString(body));
+        if (contentType != null) {
+            request.header("Content-Type", contentType);
+        }
+        request.method(
+                method, body == null ? HttpRequest.BodyPublishers.noBody() : HttpRequest.BodyPublishers.ofString(body));
         return HttpClient.newHttpClient().send(request.build(), HttpResponse.BodyHandlers.ofString());
     }
 
@@ -193,6 +209,50 @@ class OperatorRolesTest {
             assertThat(changes(admin)).hasSizeGreaterThan(before.size() + 20);
         } else {
             assertThat(changes(admin)).isEqualTo(before);
+        }
+    }
+
+    /** A browser sends the password of an operator along with a form of another site, and asks before anything else. */
+    @ParameterizedTest
+    @DisplayName("A request that another site can make a browser send changes nothing")
+    @CsvSource(
+            nullValues = "none",
+            value = {
+                "application/x-www-form-urlencoded, action=off&reason=forged",
+                "text/plain, '{\"action\": \"off\", \"reason\": \"forged\"}'",
+                "multipart/form-data; boundary=x, '--x\r\nContent-Disposition: form-data; name=\"action\"\r\n\r\noff\r\n--x--'",
+                "none, '{\"action\": \"off\", \"reason\": \"forged\"}'",
+                "none, none",
+                "application/x-www-form-urlencoded, none",
+            })
+    void forgedRequests(@Nullable String contentType, @Nullable String body) throws Exception {
+        RateLimitAdmin admin = APPLICATIONS.get("sqlite").getBean(RateLimitAdmin.class);
+        for (String parameters : List.of("", "?action=off&reason=forged")) {
+            HttpResponse<String> answer =
+                    send("sqlite", "operator", "POST", "/everything" + parameters, body, contentType);
+
+            assertThat(answer.statusCode()).as(answer.body()).isBetween(400, 499);
+        }
+        assertThat(admin.isEnabled()).isTrue();
+    }
+
+    @Test
+    @DisplayName("A browser that asks whether another site may send a change gets no permission")
+    void preflight() throws Exception {
+        for (String method : List.of("POST", "DELETE")) {
+            HttpResponse<String> answer = HttpClient.newHttpClient()
+                    .send(
+                            HttpRequest.newBuilder(address("sqlite", "/rules/reads"))
+                                    .header("Origin", "https://evil.example")
+                                    .header("Access-Control-Request-Method", method)
+                                    .header("Access-Control-Request-Headers", "content-type")
+                                    .method("OPTIONS", HttpRequest.BodyPublishers.noBody())
+                                    .build(),
+                            HttpResponse.BodyHandlers.ofString());
+
+            assertThat(answer.statusCode()).isBetween(400, 499);
+            assertThat(answer.headers().firstValue("Access-Control-Allow-Origin"))
+                    .isEmpty();
         }
     }
 
