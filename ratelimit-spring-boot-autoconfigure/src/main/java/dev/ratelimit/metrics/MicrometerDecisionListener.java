@@ -7,6 +7,7 @@ import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.RequestRecord;
 import dev.ratelimit.RequestRecord.Asked;
+import dev.ratelimit.audit.report.AuditDecision;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * Counts requests. Never tagged by subject: their number is not bounded.
  *
  * <ul>
- *   <li>{@code ratelimit.requests} by limit, rule and outcome; {@code uncharged} if another limit denied the request,
+ *   <li>{@code ratelimit.requests} by limit, rule and outcome, as the audit trail writes it; {@code uncharged} if another limit denied the request,
  *       {@code would_allow} and {@code would_deny} for limits on trial ({@code NAME:shadow}, {@code NAME:candidate}); with
  *       the limit {@code none}: {@code blocked} by a rule or an account, {@code exempt} and {@code unknown_api_key}
  *   <li>{@code ratelimit.violations} by limit: requests denied because it was used up
@@ -152,7 +153,12 @@ public final class MicrometerDecisionListener implements DecisionListener {
     private void count(String limit, @Nullable String rule, Outcome outcome, Asked asked) {
         // A limit that had room in a request that another limit denied was not charged, or was given its charge back.
         boolean uncharged = outcome == Outcome.ALLOWED && !asked.isCharged();
-        countRequest(limit, rule, uncharged ? UNCHARGED : outcome.keyword());
+        countRequest(
+                limit,
+                rule,
+                uncharged
+                        ? UNCHARGED
+                        : AuditDecision.of(outcome, asked.decision().allowed()).keyword());
         if (outcome == Outcome.THROTTLED) {
             count("ratelimit.violations", "Requests denied because a limit was used up", LIMIT, limit);
         }

@@ -84,6 +84,7 @@ class ArchitectureTest {
                     List.of(
                             "dev.ratelimit",
                             "dev.ratelimit.audit",
+                            "dev.ratelimit.audit.report",
                             "dev.ratelimit.engine",
                             "dev.ratelimit.monitor",
                             "dev.ratelimit.connection")),

@@ -77,18 +77,25 @@ class StoreStateTest {
             for (int i = 0; i < 3; i++) {
                 decide(limiter);
             }
+            for (int i = 0; i < 2; i++) {
+                limiter.decide(LimitRequest.of(Subject.user("alice"), "all").onFailure(FailurePolicy.CLOSED));
+            }
 
             assertThat(meters.get("ratelimit.store.errors")
                             .tag("outcome", "failed")
                             .counter()
                             .count())
-                    .isEqualTo(3);
-            assertThat(meters.get("ratelimit.requests")
-                            .tags("limit", "all", "outcome", "failed")
-                            .counter()
-                            .count())
-                    .isEqualTo(3);
+                    .isEqualTo(5);
+            assertThat(requests(meters, "failed_open")).isEqualTo(3);
+            assertThat(requests(meters, "failed_closed")).isEqualTo(2);
         });
+    }
+
+    private static double requests(MeterRegistry meters, String outcome) {
+        return meters.get("ratelimit.requests")
+                .tags("limit", "all", "outcome", outcome)
+                .counter()
+                .count();
     }
 
     @Test
