@@ -22,6 +22,7 @@ final class LimitTraffic {
 
         private final MinuteCounts asked = new MinuteCounts();
         private final MinuteCounts denied = new MinuteCounts();
+        private final DistinctSubjects deniedSubjects = new DistinctSubjects();
 
         long asked(int minutes, long nanos) {
             return asked.last(minutes, nanos);
@@ -29,6 +30,10 @@ final class LimitTraffic {
 
         long denied(int minutes, long nanos) {
             return denied.last(minutes, nanos);
+        }
+
+        long deniedSubjects(long nanos) {
+            return deniedSubjects.estimate(nanos);
         }
     }
 
@@ -54,6 +59,7 @@ final class LimitTraffic {
         if (denied) {
             if (rule != null) {
                 rule.denied.add(1, nanos);
+                rule.deniedSubjects.add(decision.subject(), nanos);
             }
             untold.increment();
             deniedSubjects.add(decision.subject(), nanos);

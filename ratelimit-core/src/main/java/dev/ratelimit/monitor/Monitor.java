@@ -49,6 +49,7 @@ public final class Monitor implements DecisionListener, AutoCloseable {
     private final LongSupplier auditDropped;
     private final LongSupplier totalsDropped;
     private final Supplier<@Nullable String> auditFailure;
+    private final Supplier<@Nullable String> sumsFailure;
     private final Supplier<List<String>> retentionFailures;
     private final LongSupplier nanoTime;
     private final ActivePenalties penalties;
@@ -68,6 +69,7 @@ public final class Monitor implements DecisionListener, AutoCloseable {
         this.auditDropped = settings.auditDropped;
         this.totalsDropped = settings.totalsDropped;
         this.auditFailure = settings.auditFailure;
+        this.sumsFailure = settings.sumsFailure;
         this.retentionFailures = settings.retentionFailures;
         this.nanoTime = settings.nanoTime;
         this.penalties = new ActivePenalties(settings.penalties, settings.penaltiesInterval.toNanos());
@@ -86,6 +88,7 @@ public final class Monitor implements DecisionListener, AutoCloseable {
         private LongSupplier auditDropped = () -> 0;
         private LongSupplier totalsDropped = () -> 0;
         private Supplier<@Nullable String> auditFailure = () -> null;
+        private Supplier<@Nullable String> sumsFailure = () -> null;
         private Supplier<List<String>> retentionFailures = List::of;
         private boolean logsDenials = true;
         private LongSupplier nanoTime = System::nanoTime;
@@ -119,6 +122,12 @@ public final class Monitor implements DecisionListener, AutoCloseable {
         /** Why the audit trail or totals cannot be written at the moment; {@code null} if they can. */
         public Builder auditFailure(Supplier<@Nullable String> reason) {
             this.auditFailure = reason;
+            return this;
+        }
+
+        /** Why totals of minutes cannot be summed up to hours and days at the moment; {@code null} if they can. */
+        public Builder sumsFailure(Supplier<@Nullable String> reason) {
+            this.sumsFailure = reason;
             return this;
         }
 
@@ -271,6 +280,11 @@ public final class Monitor implements DecisionListener, AutoCloseable {
     @Nullable
     String auditFailure() {
         return auditFailure.get();
+    }
+
+    @Nullable
+    String sumsFailure() {
+        return sumsFailure.get();
     }
 
     List<String> retentionFailures() {

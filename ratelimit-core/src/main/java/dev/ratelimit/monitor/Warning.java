@@ -22,6 +22,8 @@ public record Warning(
         AUDIT_DROPPING,
         /** The audit trail or totals cannot be written. They wait in memory, which has room for a while. */
         AUDIT_FAILING,
+        /** Totals of minutes cannot be summed up to hours and days. Nothing is lost. */
+        TOTALS_FAILING,
         /** A large part of the requests of a rule is denied, to many subjects: the limit may be too tight. */
         USERS_HURT,
         /** One limit denies very many subjects: an attack from many addresses, or a limit that is too tight. */

@@ -112,6 +112,12 @@ public final class Warnings {
                     Kind.AUDIT_FAILING,
                     "The audit trail or totals cannot be written, and wait in memory: " + LogText.of(failure)));
         }
+        String ofSums = monitor.sumsFailure();
+        if (ofSums != null) {
+            found.add(general(
+                    Kind.TOTALS_FAILING,
+                    "Totals of minutes are written, but cannot be summed up to hours and days: " + LogText.of(ofSums)));
+        }
     }
 
     private void addRetention(List<Warning> found) {
@@ -125,7 +131,7 @@ public final class Warnings {
             if (asked < LEAST_REQUESTS || denied * 100 < asked * thresholds.deniedPercent()) {
                 continue;
             }
-            long subjects = traffic.deniedSubjects(now);
+            long subjects = rule.getValue().deniedSubjects(now);
             if (subjects >= thresholds.deniedSubjects()) {
                 found.add(new Warning(
                         Kind.USERS_HURT,

@@ -33,10 +33,12 @@ class WarningsTest {
     private final AtomicLong droppedMinutes = new AtomicLong();
     private final AtomicLong penalties = new AtomicLong();
     private final AtomicReference<String> auditFailure = new AtomicReference<>();
+    private final AtomicReference<String> sumsFailure = new AtomicReference<>();
     private final AtomicReference<List<String>> retentionFailures = new AtomicReference<>(List.of());
     private final WatchedLimiter watched = new WatchedLimiter(builder -> builder.auditDropped(dropped::get)
             .totalsDropped(droppedMinutes::get)
             .auditFailure(auditFailure::get)
+            .sumsFailure(sumsFailure::get)
             .retentionFailures(retentionFailures::get)
             .penalties(() -> Map.of("login", penalties.get()), Duration.ofSeconds(30))
             .logsDenials(false));
@@ -159,6 +161,20 @@ class WarningsTest {
     }
 
     @Test
+    void totalsThatCannotBeSummedUpAreAWarningThatNothingWaits() {
+        sumsFailure.set("canceling statement due to user request");
+        assertThat(warnings.current())
+                .extracting(Warning::kind, Warning::sentence)
+                .containsExactly(tuple(
+                        Kind.TOTALS_FAILING,
+                        "Totals of minutes are written, but cannot be summed up to hours and days: canceling statement due to"
+                                + " user request"));
+
+        sumsFailure.set(null);
+        assertThat(kinds()).isEmpty();
+    }
+
+    @Test
     void eachMonthThatCannotBeDroppedIsAWarning() {
         retentionFailures.set(List.of("Could not drop 2025-11: full", "Could not drop 2025-12: full"));
 
@@ -183,6 +199,23 @@ class WarningsTest {
                     .matches("Limit api denied 28 % of the requests of rule reads in the last 5 minutes, to about"
                             + " (19|20|21) subjects: it may be too tight for ordinary users.");
         });
+    }
+
+    @Test
+    void oneBadClientOfARuleIsNotTheSubjectsOfAnotherRule() {
+        for (int i = 0; i < 200; i++) {
+            watched.limiter.decide(
+                    LimitRequest.of(Subject.user("bad client"), "api").rule("writes"));
+        }
+        for (int i = 0; i < 20; i++) {
+            watched.exceed("user" + i, 1);
+            for (int other = 0; other < 10; other++) {
+                watched.limiter.decide(LimitRequest.of(Subject.user("quiet" + i + "-" + other), "api")
+                        .rule("reads"));
+            }
+        }
+
+        assertThat(kinds()).doesNotContain(Kind.USERS_HURT);
     }
 
     @Test

@@ -53,6 +53,10 @@ public final class RateLimitMonitoringAutoConfiguration {
                     RequestAudit audit = audits.getIfAvailable();
                     return audit == null ? null : audit.failure();
                 })
+                .sumsFailure(() -> {
+                    RequestAudit audit = audits.getIfAvailable();
+                    return audit == null ? null : audit.sumsFailure();
+                })
                 .retentionFailures(() -> {
                     Retention retention = retentions.getIfAvailable();
                     return retention == null ? List.of() : retention.failures();

@@ -38,6 +38,9 @@ public final class AuditMeters implements MeterBinder {
         Gauge.builder("ratelimit.audit.available", audit, one -> one.failure() == null ? 1 : 0)
                 .description("Whether the audit trail and totals can be written")
                 .register(registry);
+        Gauge.builder("ratelimit.totals.available", audit, one -> one.sumsFailure() == null ? 1 : 0)
+                .description("Whether totals of minutes can be summed up to hours and days")
+                .register(registry);
         Gauge.builder("ratelimit.retention.failures", retentionFailures::getAsInt)
                 .description("Old months and archives that the last run could not drop")
                 .register(registry);

@@ -135,6 +135,27 @@ class MonitoringTest {
                 .allMatch(dashboard::contains);
     }
 
+    /** Applications that share a Prometheus may share names of limits and of instances. */
+    @Test
+    void noSumCombinesApplications() throws IOException {
+        String expressions =
+                Files.readString(DOCS.resolve("monitoring/alerts.yml")).replaceAll("(?m)^ *(?:#|summary:).*", "");
+        String queries = Files.readString(DOCS.resolve("monitoring/grafana-dashboard.json"))
+                .lines()
+                .filter(line -> line.contains("\"expr\""))
+                .collect(Collectors.joining("\n"));
+
+        assertThat(queries).contains("ratelimit_requests_total{job=");
+        assertThat(Pattern.compile("\\b(?:sum|max|min|avg|count)\\b(?! by \\(job\\b).*")
+                        .matcher(expressions)
+                        .results())
+                .isEmpty();
+        assertThat(Pattern.compile("\\bratelimit_\\w+\\b(?!\\{job=).*")
+                        .matcher(queries)
+                        .results())
+                .isEmpty();
+    }
+
     @ParameterizedTest
     @EnumSource(Warning.Kind.class)
     void everyWarningHasAnAlert(Warning.Kind kind) throws IOException {

@@ -12,6 +12,7 @@ const REMEDIES = {
   'queue-filling': 'Requests come faster than the store decides. Look at the load of the database, or switch off a limit that you can spare.',
   'audit-dropping': 'Entries come faster than the database takes them. Write fewer of them, as with ratelimit.audit.mode: denied.',
   'audit-failing': 'Check the database of the audit trail, and its disk.',
+  'totals-failing': 'Nothing is lost. Look at the load and the rights of the audit database.',
   'users-hurt': 'Raise the limit for a time, or find out who is denied.',
   'many-offenders': 'Block the addresses of an attack. If they are ordinary users, raise the limit.',
   'violation-surge': 'Find out who is denied. Block an attacker; raise the limit for ordinary users.',
