@@ -3,12 +3,15 @@ package dev.ratelimit.data;
 import dev.ratelimit.support.DaemonThreads;
 import dev.ratelimit.support.LogText;
 import dev.ratelimit.support.Micros;
+import dev.ratelimit.support.OncePerMinute;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.transaction.TransactionException;
 
 /**
  * The thread that keeps {@link StoredPolicies} up to date: in every poll interval, after a notification, and when a version
@@ -32,6 +35,7 @@ final class ChangePoller implements AutoCloseable {
     private volatile boolean closed;
     private boolean started;
     private boolean failing;
+    private final OncePerMinute failures = new OncePerMinute();
     private long polledAt = System.nanoTime();
     private long usesWrittenAt = System.nanoTime();
 
@@ -80,13 +84,21 @@ final class ChangePoller implements AutoCloseable {
                 : Math.min(wait, Math.max(SHORTEST_WAIT, Micros.of(Duration.between(now(), expiry))));
     }
 
-    /** It fails quietly: the unavailable store is reported elsewhere. */
+    /** An unavailable database fails quietly: the startup has reported it. */
     private void startLater() {
         try {
             policies.startLater();
             started = true;
-        } catch (RuntimeException e) {
+            log.info("Applying the limits and rules that are stored in {}", policies.database());
+        } catch (DataAccessException | TransactionException e) {
             log.debug("Could not read limits and rules from {} yet; retrying", policies.database(), e);
+        } catch (RuntimeException e) {
+            if (failures.mayTell("start")) {
+                log.error(
+                        "Could not read limits and rules from {}; applying the configured ones and retrying: {}",
+                        policies.database(),
+                        LogText.of(e.getMessage()));
+            }
         }
     }
 

@@ -13,6 +13,11 @@ public abstract class ForwardingLimitStore implements LimitStore {
         this.store = store;
     }
 
+    /** The store that calls are forwarded to. */
+    public final LimitStore target() {
+        return store;
+    }
+
     @Override
     public List<Answer> decide(List<Operation> group) {
         return store.decide(group);

@@ -55,7 +55,11 @@ public final class RateLimitAuditAutoConfiguration {
         StateDatabase beside = hasTables ? counts : choice.policies(counts);
         return beside == null
                 ? null
-                : AuditConnections.beside(beside, hasTables, properties.audit().sqlitePath());
+                : AuditConnections.beside(
+                        beside,
+                        hasTables,
+                        properties.store().required(),
+                        properties.audit().sqlitePath());
     }
 
     @Bean

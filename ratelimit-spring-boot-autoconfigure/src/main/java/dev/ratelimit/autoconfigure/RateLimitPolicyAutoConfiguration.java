@@ -79,7 +79,8 @@ public final class RateLimitPolicyAutoConfiguration {
         @Bean
         @DependsOnDatabaseInitialization
         @Nullable
-        PolicyConnections rateLimitPolicyConnections(DatabaseChoice choice, LimitStore migrated, BeanFactory beans) {
+        PolicyConnections rateLimitPolicyConnections(
+                DatabaseChoice choice, LimitStore migrated, RateLimitProperties properties, BeanFactory beans) {
             StateDatabase counts = beans.containsBean(OnDatabase.OUR_STORE) ? choice.state() : null;
             StateDatabase policies = choice.policies(counts);
             if (policies == null) {
@@ -93,7 +94,11 @@ public final class RateLimitPolicyAutoConfiguration {
             if (counts == null || policies != counts.main()) {
                 log.info("Keeping limits and rules that are changed at run time in {}", policies);
             }
-            return new PolicyConnections(policies, counts, AwaitedLimitStore.isAvailable(migrated));
+            return new PolicyConnections(
+                    policies,
+                    counts,
+                    AwaitedLimitStore.isAvailable(migrated),
+                    properties.store().required());
         }
 
         @Bean

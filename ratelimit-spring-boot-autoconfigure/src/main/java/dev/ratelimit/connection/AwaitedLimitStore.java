@@ -1,6 +1,7 @@
 package dev.ratelimit.connection;
 
 import dev.ratelimit.store.Answer;
+import dev.ratelimit.store.ForwardingLimitStore;
 import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.Operation;
@@ -95,7 +96,8 @@ public final class AwaitedLimitStore implements LimitStore {
         }
     }
 
-    private static boolean isUnavailable(Throwable failure) {
+    /** Whether the store may become available without a change of the application. */
+    public static boolean isUnavailable(Throwable failure) {
         return failure instanceof LimitStoreException && !(failure instanceof MissingDriverException);
     }
 
@@ -136,6 +138,9 @@ public final class AwaitedLimitStore implements LimitStore {
     public static boolean isAvailable(LimitStore store) {
         if (store instanceof ShardedLimitStore sharded) {
             return sharded.shards().stream().allMatch(shard -> isAvailable(shard.store()));
+        }
+        if (store instanceof ForwardingLimitStore forwarding) {
+            return isAvailable(forwarding.target());
         }
         return !(store instanceof AwaitedLimitStore awaited) || awaited.isOpen();
     }

@@ -5,17 +5,24 @@ import dev.ratelimit.audit.retention.RetentionDatabase;
 import dev.ratelimit.connection.LaterConnections;
 import dev.ratelimit.connection.Silence;
 import dev.ratelimit.schema.Schema;
+import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.sqlite.SqliteFile;
+import dev.ratelimit.support.LogText;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The database of the audit trail, with connections of its own: beside the counts in PostgreSQL, and in a second file beside
  * that of SQLite. So it never keeps decisions waiting.
  */
 public final class AuditConnections implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(AuditConnections.class);
 
     /** Nobody else uses it: the audit trail is written however slow reports are. */
     private static final int MOST_WRITING = 1;
@@ -43,22 +50,18 @@ public final class AuditConnections implements AutoCloseable {
     }
 
     /**
-     * Opens it. PostgreSQL may be unavailable for now.
+     * Opens it. PostgreSQL may be unavailable for now, and a file may be unless it is required.
      *
      * @param beside the database of the counts, or else of the limits and rules
      * @param migrated whether its schema is up to date already
+     * @param required whether to fail if the file cannot be opened now
      * @param path the second SQLite file; {@code null} for one in the folder of the first
      */
-    public static AuditConnections beside(StateDatabase beside, boolean migrated, @Nullable String path) {
+    public static AuditConnections beside(
+            StateDatabase beside, boolean migrated, boolean required, @Nullable String path) {
         if (beside instanceof StateDatabase.Sqlite sqlite) {
             Path chosen = path == null ? besideFile(sqlite.file().path()) : Path.of(path);
-            SqliteFile file = SqliteFile.at(chosen);
-            if (sqlite.migrates()) {
-                Schema.migrateAudit(file);
-                file = file.createdAgainBy(Schema::migrateAudit);
-            } else {
-                Schema.requireAudit(file);
-            }
+            SqliteFile file = open(SqliteFile.at(chosen), sqlite.migrates(), required);
             return new AuditConnections(AuditDatabase.sqlite(file), RetentionDatabase.sqlite(file), file, List.of());
         }
         if (beside instanceof PostgresDatabase postgres) {
@@ -74,6 +77,23 @@ public final class AuditConnections implements AutoCloseable {
                     List.of(writing, reading));
         }
         throw new IllegalStateException("the audit trail is not kept in " + beside);
+    }
+
+    private static SqliteFile open(SqliteFile file, boolean migrates, boolean required) {
+        Consumer<SqliteFile> opening = migrates ? Schema::migrateAudit : Schema::requireAudit;
+        SqliteFile lasting = migrates ? file.createdAgainBy(opening) : file;
+        try {
+            opening.accept(file);
+            return lasting;
+        } catch (LimitStoreException e) {
+            if (required) {
+                throw e;
+            }
+            log.warn(
+                    "Starting without the audit trail; writing it as soon as its file is available: {}",
+                    LogText.of(e.getMessage()));
+            return lasting.openedLaterBy(opening);
+        }
     }
 
     /** Such as {@code ratelimit-audit.db} for {@code ratelimit.db}. */

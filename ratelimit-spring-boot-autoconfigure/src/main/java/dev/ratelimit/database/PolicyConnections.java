@@ -1,8 +1,11 @@
 package dev.ratelimit.database;
 
+import dev.ratelimit.connection.AwaitedLimitStore;
 import dev.ratelimit.connection.LaterConnections;
 import dev.ratelimit.connection.LimiterConnections;
 import dev.ratelimit.data.PolicyDatabase;
+import dev.ratelimit.store.LimitStoreException;
+import dev.ratelimit.support.LogText;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +20,9 @@ public final class PolicyConnections implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(PolicyConnections.class);
 
+    private static final String POLICIES = "ratelimit-policies";
+    private static final String PENALTIES = "ratelimit-penalties";
+
     /** One to listen for changes, one to read them, one to make them. */
     private static final int MOST = 3;
 
@@ -30,17 +36,38 @@ public final class PolicyConnections implements AutoCloseable {
      * @param policies the database of the limits and rules
      * @param counts the database of the counts, whose schema is up to date; {@code null} if it is not known
      * @param available whether that database is; if it is that of the limits and rules, too, nothing waits for it otherwise
+     * @param required whether to fail if a database that holds limits and rules alone is unavailable now
      */
-    public PolicyConnections(StateDatabase policies, @Nullable StateDatabase counts, boolean available) {
+    public PolicyConnections(
+            StateDatabase policies, @Nullable StateDatabase counts, boolean available, boolean required) {
         this.policies = policies;
         boolean apart = counts == null || policies != counts.main();
-        this.available = apart || available;
         try {
-            this.database = connect(policies, apart, this.available, "ratelimit-policies", 1, MOST);
+            PolicyDatabase now =
+                    apart ? connectApart(required) : available ? connect(policies, false, POLICIES, 1, MOST) : null;
+            this.available = now != null;
+            this.database = now != null ? now : connectLater(policies, apart, POLICIES, 1, MOST);
             this.counting = counting(apart, counts, available);
         } catch (RuntimeException e) {
             close();
             throw e;
+        }
+    }
+
+    /** Returns {@code null} if the database is unavailable, and need not be available yet. */
+    private @Nullable PolicyDatabase connectApart(boolean required) {
+        try {
+            return connect(policies, true, POLICIES, 1, MOST);
+        } catch (LimitStoreException e) {
+            if (required || !AwaitedLimitStore.isUnavailable(e)) {
+                throw e;
+            }
+            close();
+            opened.clear();
+            log.warn(
+                    "Starting without stored limits and rules; applying the configured ones until they can be read: {}",
+                    LogText.of(e.getMessage()));
+            return null;
         }
     }
 
@@ -51,30 +78,44 @@ public final class PolicyConnections implements AutoCloseable {
             if (!apart && one == policies) {
                 all.add(database);
             } else if (one instanceof StateDatabase.Sqlite || one instanceof PostgresDatabase) {
-                all.add(connect(one, false, countsAvailable, "ratelimit-penalties", 0, 1));
+                all.add(
+                        countsAvailable
+                                ? connect(one, false, PENALTIES, 0, 1)
+                                : connectLater(one, false, PENALTIES, 0, 1));
             }
         }
         return all;
     }
 
-    private PolicyDatabase connect(StateDatabase to, boolean migrate, boolean now, String pool, int idle, int most) {
+    private PolicyDatabase connect(StateDatabase to, boolean migrate, String pool, int idle, int most) {
         if (to instanceof StateDatabase.Sqlite sqlite) {
             if (migrate) {
                 sqlite.migrate();
             }
             return PolicyDatabase.sqlite(sqlite.file());
         }
-        if (!(to instanceof PostgresDatabase postgres)) {
-            throw new IllegalStateException("limits and rules are not stored in " + to);
-        }
-        if (!now) {
-            LaterConnections later = new LaterConnections(() -> postgres.openForOperators(pool, idle, most, false));
-            opened.add(later);
-            return PolicyDatabase.postgresLater(later, postgres.settings().schema());
-        }
+        PostgresDatabase postgres = postgres(to);
         LimiterConnections connections = postgres.openForOperators(pool, idle, most, migrate);
         opened.add(connections);
         return PolicyDatabase.postgres(connections, postgres.settings().schema());
+    }
+
+    /** Does the same with the first use that works. */
+    private PolicyDatabase connectLater(StateDatabase to, boolean migrate, String pool, int idle, int most) {
+        if (to instanceof StateDatabase.Sqlite sqlite) {
+            return PolicyDatabase.sqlite(migrate ? sqlite.openedLater() : sqlite.file());
+        }
+        PostgresDatabase postgres = postgres(to);
+        LaterConnections later = new LaterConnections(() -> postgres.openForOperators(pool, idle, most, migrate));
+        opened.add(later);
+        return PolicyDatabase.postgresLater(later, postgres.settings().schema());
+    }
+
+    private static PostgresDatabase postgres(StateDatabase to) {
+        if (to instanceof PostgresDatabase postgres) {
+            return postgres;
+        }
+        throw new IllegalStateException("limits and rules are not stored in " + to);
     }
 
     public PolicyDatabase database() {

@@ -83,6 +83,11 @@ public sealed interface StateDatabase
             }
         }
 
+        /** The file, which may be unavailable for now, and is then migrated or checked before it is used. */
+        SqliteFile openedLater() {
+            return file.openedLaterBy(migrates ? Schema::migrate : Schema::require);
+        }
+
         /** For log lines. */
         @Override
         public String toString() {

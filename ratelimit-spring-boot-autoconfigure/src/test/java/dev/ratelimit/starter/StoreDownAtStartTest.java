@@ -12,14 +12,15 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
-import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitPolicyAutoConfiguration;
+import dev.ratelimit.audit.report.AuditQuery;
+import dev.ratelimit.audit.report.Reports;
 import dev.ratelimit.testing.postgres.StoppablePostgres;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
@@ -28,9 +29,14 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.dao.DataAccessException;
+import org.springframework.transaction.TransactionException;
 
 /** A store that is unavailable at startup and comes later: {@code ratelimit.store.required: false}. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -38,13 +44,20 @@ class StoreDownAtStartTest {
 
     private static final String WITHOUT =
             "Starting without the rate limit store; applying on-failure until it is available: ";
+    private static final String WITHOUT_AUDIT = "Starting without the audit trail; ";
+    private static final String WITHOUT_POLICIES = "Starting without stored limits and rules; ";
     private static final String AVAILABLE = "The rate limit store is available; keeping rate limits in ";
+
+    private static final AuditQuery EVERYTHING = AuditQuery.since(Instant.EPOCH, 10);
 
     private static final Duration SOON = Duration.ofMinutes(1);
 
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration(exclude = DataSourceAutoConfiguration.class)
+    static class Application {}
+
     private static ConfigurableApplicationContext start(String... settings) {
-        SpringApplication application =
-                new SpringApplication(RateLimitAutoConfiguration.class, RateLimitPolicyAutoConfiguration.class);
+        SpringApplication application = new SpringApplication(Application.class);
         application.setWebApplicationType(WebApplicationType.NONE);
         String[] arguments = new String[settings.length + 4];
         arguments[0] = "--spring.main.banner-mode=off";
@@ -134,8 +147,14 @@ class StoreDownAtStartTest {
                 "ratelimit.store.sqlite.path=" + volume.resolve("limits.db"),
                 "ratelimit.store.required=false")) {
             assertThat(decide(context, FailurePolicy.CLOSED).outcome()).isEqualTo(Outcome.FAILED);
+            Reports reports = context.getBean(Reports.class);
+            assertThatThrownBy(() -> reports.entries(EVERYTHING)).isInstanceOf(DataAccessException.class);
+            assertThat(count(output, WITHOUT_AUDIT)).isEqualTo(1);
 
             Files.createDirectory(volume);
+
+            assertThat(reports.entries(EVERYTHING)).isEmpty();
+            assertThat(volume.resolve("limits-audit.db")).exists();
 
             Awaitility.await()
                     .atMost(SOON)
@@ -144,6 +163,89 @@ class StoreDownAtStartTest {
             assertThat(count(output, WITHOUT)).isEqualTo(1);
             assertThat(count(output, AVAILABLE)).isEqualTo(1);
         }
+    }
+
+    /** Its volume was not mounted when the application was started, and has a file of an earlier run. */
+    @Test
+    void auditFileThatComesLaterIsChecked(@TempDir Path folder) throws IOException {
+        Path volume = folder.resolve("volume");
+        try (ConfigurableApplicationContext context = start(
+                "ratelimit.store.type=sqlite",
+                "ratelimit.store.sqlite.path=" + folder.resolve("limits.db"),
+                "ratelimit.audit.sqlite-path=" + volume.resolve("audit.db"),
+                "ratelimit.store.deadline=10s",
+                "ratelimit.store.required=false")) {
+            assertThat(decide(context, FailurePolicy.CLOSED).outcome()).isEqualTo(Outcome.ALLOWED);
+
+            Files.createDirectory(volume);
+            Files.writeString(volume.resolve("audit.db"), "");
+
+            assertThat(context.getBean(Reports.class).entries(EVERYTHING)).isEmpty();
+        }
+    }
+
+    @Test
+    void auditFileIsRequiredUnlessTheStoreIsNot(@TempDir Path folder) {
+        assertThatThrownBy(() -> start(
+                                "ratelimit.store.type=sqlite",
+                                "ratelimit.store.sqlite.path=" + folder.resolve("limits.db"),
+                                "ratelimit.audit.sqlite-path=" + folder.resolve("volume/audit.db"))
+                        .close())
+                .hasStackTraceContaining("volume/audit.db");
+    }
+
+    @Test
+    void databaseOfLimitsAndRulesThatComesLaterIsMigratedAndUsed(@TempDir Path folder, CapturedOutput output) {
+        try (StoppablePostgres server = new StoppablePostgres(folder);
+                ConfigurableApplicationContext context = start(
+                        "ratelimit.store.type=memory",
+                        "ratelimit.policy.store=postgresql",
+                        "ratelimit.store.postgresql.url=" + server.jdbcUrl(),
+                        "ratelimit.changes.poll-interval=1h",
+                        "ratelimit.store.required=false")) {
+            assertThat(count(output, WITHOUT_POLICIES)).isEqualTo(1);
+            assertThat(decide(context, FailurePolicy.CLOSED).outcome()).isEqualTo(Outcome.ALLOWED);
+            assertThat(capacity(context)).isEqualTo(1000);
+            RateLimitAdmin admin = context.getBean(RateLimitAdmin.class);
+            assertThatThrownBy(() -> admin.limits().set("calls", calls("50"), Change.by("ops")))
+                    .isInstanceOfAny(DataAccessException.class, TransactionException.class);
+
+            server.start();
+
+            awaitChange(context);
+            assertThat(count(
+                            output, "Applying the limits and rules that are stored in the PostgreSQL schema ratelimit"))
+                    .isEqualTo(1);
+        }
+    }
+
+    @Test
+    void fileOfLimitsAndRulesThatComesLaterIsMigratedAndUsed(@TempDir Path folder, CapturedOutput output)
+            throws IOException {
+        Path volume = folder.resolve("volume");
+        try (ConfigurableApplicationContext context = start(
+                "ratelimit.store.type=memory",
+                "ratelimit.policy.store=sqlite",
+                "ratelimit.store.sqlite.path=" + volume.resolve("limits.db"),
+                "ratelimit.store.required=false")) {
+            assertThat(count(output, WITHOUT_POLICIES)).isEqualTo(1);
+            assertThat(capacity(context)).isEqualTo(1000);
+
+            Files.createDirectory(volume);
+            Files.writeString(volume.resolve("limits.db"), "");
+
+            awaitChange(context);
+        }
+    }
+
+    @Test
+    void databaseOfLimitsAndRulesIsRequiredUnlessTheStoreIsNot() {
+        assertThatThrownBy(() -> start(
+                                "ratelimit.store.type=memory",
+                                "ratelimit.policy.store=postgresql",
+                                "ratelimit.store.postgresql.url=jdbc:postgresql://127.0.0.1:1/none")
+                        .close())
+                .hasStackTraceContaining("PostgreSQL cannot be reached");
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.ratelimit.test;
 import static dev.ratelimit.test.assertion.RateLimitAssertions.assertThatRequest;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.connection.AwaitedLimitStore;
 import dev.ratelimit.store.LimitStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -70,6 +71,27 @@ class SetUpTest {
         void isInMemoryNonetheless(@Autowired MockMvcTester mvc, @Autowired LimitStore store) {
             assertThat(store).isInstanceOf(FaultyStore.class);
             assertThatRequest(mvc.get().uri("/goods")).isLimitedAfter(5);
+        }
+    }
+
+    /** A store that is awaited is not taken for one that is there. */
+    @Nested
+    @SpringBootTest(
+            classes = Shop.class,
+            properties = {
+                "ratelimit.store.type=postgresql",
+                "ratelimit.store.postgresql.url=jdbc:postgresql://127.0.0.1:1/none",
+                "ratelimit.store.required=false"
+            })
+    @AutoConfigureMockMvc
+    @AutoConfigureRateLimit(replaceStore = false)
+    class DatabaseThatIsDown {
+
+        @Test
+        void isAwaited(@Autowired MockMvcTester mvc, @Autowired LimitStore store) {
+            assertThat(AwaitedLimitStore.isAvailable(store)).isFalse();
+            assertThat(mvc.get().uri("/strict")).hasStatus(503);
+            assertThat(mvc.get().uri("/goods")).hasStatusOk();
         }
     }
 

@@ -15,6 +15,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
@@ -67,22 +68,28 @@ public final class SqliteFile {
     private final Synchronous synchronous;
     private final Duration busyTimeout;
     private final @Nullable Consumer<SqliteFile> creation;
+    private final @Nullable Consumer<SqliteFile> opening;
 
     private SqliteFile(
-            Path path, Synchronous synchronous, Duration busyTimeout, @Nullable Consumer<SqliteFile> creation) {
+            Path path,
+            Synchronous synchronous,
+            Duration busyTimeout,
+            @Nullable Consumer<SqliteFile> creation,
+            @Nullable Consumer<SqliteFile> opening) {
         this.path = path;
         this.synchronous = synchronous;
         this.busyTimeout = busyTimeout;
         this.creation = creation;
+        this.opening = opening;
     }
 
     /** The file at that path, which is created if it does not exist. */
     public static SqliteFile at(Path path) {
-        return new SqliteFile(path.toAbsolutePath(), Synchronous.NORMAL, Duration.ofSeconds(1), null);
+        return new SqliteFile(path.toAbsolutePath(), Synchronous.NORMAL, Duration.ofSeconds(1), null, null);
     }
 
     public SqliteFile synchronous(Synchronous mode) {
-        return new SqliteFile(path, mode, busyTimeout, creation);
+        return new SqliteFile(path, mode, busyTimeout, creation, opening);
     }
 
     /** How long a decision waits for another process that is writing. */
@@ -91,7 +98,7 @@ public final class SqliteFile {
             throw new IllegalArgumentException(
                     "busy timeout is " + timeout + "; write a time of at most 1h, such as 1s");
         }
-        return new SqliteFile(path, synchronous, timeout, creation);
+        return new SqliteFile(path, synchronous, timeout, creation, opening);
     }
 
     /**
@@ -100,14 +107,28 @@ public final class SqliteFile {
      * @param create creates a missing file with its tables, such as {@code Schema::migrate}
      */
     public SqliteFile createdAgainBy(Consumer<SqliteFile> create) {
-        return new SqliteFile(path, synchronous, busyTimeout, create);
+        return new SqliteFile(path, synchronous, busyTimeout, create, opening);
+    }
+
+    /**
+     * This file, which may be unavailable for now: its folder may be on a volume that is mounted later. It is opened before the
+     * first of its connections.
+     *
+     * @param open brings the file to its schema, or requires that it is current, such as {@code Schema::migrate}
+     */
+    public SqliteFile openedLaterBy(Consumer<SqliteFile> open) {
+        return new SqliteFile(path, synchronous, busyTimeout, creation, open);
     }
 
     /** Creates a missing file with its tables, if this file was told how. */
     void createAgain() {
         if (creation != null) {
-            creation.accept(new SqliteFile(path, synchronous, busyTimeout, null));
+            creation.accept(asItIs());
         }
+    }
+
+    private SqliteFile asItIs() {
+        return new SqliteFile(path, synchronous, busyTimeout, null, null);
     }
 
     /**
@@ -136,7 +157,9 @@ public final class SqliteFile {
     /** Connections to the file, each a new one. If the file is missing, it is created again, if this file was told how. */
     public DataSource dataSource() {
         SQLiteConfig config = new SQLiteConfig();
-        return dataSource(config, creation == null ? new SQLiteDataSource(config) : new CreatingDataSource(config));
+        return dataSource(
+                config,
+                creation == null && opening == null ? new SQLiteDataSource(config) : new CreatingDataSource(config));
     }
 
     /** The same for the live state, which is written all the time, a few rows here and a few there. */
@@ -172,8 +195,10 @@ public final class SqliteFile {
         return dataSource;
     }
 
-    /** Creates the file again before it connects to one that is missing. */
+    /** Opens the file before it connects to it for the first time, and creates it again if it is missing later. */
     private final class CreatingDataSource extends SQLiteDataSource {
+
+        private volatile boolean opened = opening == null;
 
         private CreatingDataSource(SQLiteConfig config) {
             super(config);
@@ -182,10 +207,21 @@ public final class SqliteFile {
         @Override
         public SQLiteConnection getConnection(@Nullable String username, @Nullable String password)
                 throws SQLException {
-            if (Files.notExists(path)) {
-                createAgain();
+            try {
+                open();
+            } catch (LimitStoreException e) {
+                throw new SQLTransientConnectionException(e.getMessage(), e);
             }
             return super.getConnection(username, password);
+        }
+
+        private void open() {
+            if (opening != null && !opened) {
+                opening.accept(asItIs());
+                opened = true;
+            } else if (Files.notExists(path)) {
+                createAgain();
+            }
         }
     }
 
