@@ -10,7 +10,9 @@ import dev.ratelimit.login.check.LoginConfigurer;
 import dev.ratelimit.login.check.LoginNumbers;
 import dev.ratelimit.startup.LoginCheck;
 import dev.ratelimit.web.servlet.filter.ServletGate;
+import java.time.InstantSource;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -31,12 +33,16 @@ public final class RateLimitLoginAutoConfiguration {
 
     @Bean(LoginCheck.LIMITS)
     @ConditionalOnMissingBean(name = LoginCheck.LIMITS)
-    LoginLimits rateLimitLoginLimits(
-            RateLimiter limiter, Limits limits, ServletGate gate, RateLimitProperties properties) {
+    GateLoginLimits rateLimitLoginLimits(
+            RateLimiter limiter,
+            Limits limits,
+            ServletGate gate,
+            RateLimitProperties properties,
+            @Qualifier(RateLimitClocks.BEAN) ObjectProvider<InstantSource> clocks) {
         RateLimitProperties.Login login = properties.login();
         LoginNumbers numbers =
                 new LoginNumbers(limits, String.valueOf(login.limit()), login.addressLimit(), login.nameLimit());
-        return new GateLoginLimits(limiter, numbers, properties.onFailure(), gate);
+        return new GateLoginLimits(limiter, numbers, properties.onFailure(), gate, clocks.getIfAvailable());
     }
 
     /** Made before other beans, so it asks for them with the first login. */

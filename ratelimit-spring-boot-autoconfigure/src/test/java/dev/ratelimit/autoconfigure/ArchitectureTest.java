@@ -76,6 +76,7 @@ class ArchitectureTest {
                             "dev.ratelimit",
                             "dev.ratelimit.algorithm",
                             "dev.ratelimit.gate",
+                            "dev.ratelimit.web",
                             "dev.ratelimit.web.servlet.filter",
                             "dev.ratelimit.login")),
             Map.entry("dev.ratelimit.login", List.of("dev.ratelimit")),

@@ -7,6 +7,7 @@ import static org.mockito.Mockito.mock;
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.data.ChangeListener;
 import dev.ratelimit.engine.StoreListener;
+import dev.ratelimit.web.LearnedFromRequests;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
@@ -53,7 +54,7 @@ class ReplaceableBeansTest {
 
     /** Types of which there may be any number: one more bean replaces none. */
     private static final List<Class<?>> COLLECTED =
-            List.of(DecisionListener.class, StoreListener.class, ChangeListener.class);
+            List.of(DecisionListener.class, StoreListener.class, ChangeListener.class, LearnedFromRequests.class);
 
     private static List<Class<?>> autoConfigurations() throws ClassNotFoundException {
         List<Class<?>> ours = new ArrayList<>();

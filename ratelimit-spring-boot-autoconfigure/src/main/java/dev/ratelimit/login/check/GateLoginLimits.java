@@ -10,8 +10,11 @@ import dev.ratelimit.RequestRecord;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.Subject;
 import dev.ratelimit.login.LoginLimits;
+import dev.ratelimit.web.LearnedFromRequests;
 import dev.ratelimit.web.servlet.filter.ServletGate;
 import java.time.Duration;
+import java.time.InstantSource;
+import org.jspecify.annotations.Nullable;
 import org.springframework.security.authentication.AuthenticationManager;
 import org.springframework.security.authentication.AuthenticationServiceException;
 import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
@@ -34,7 +37,7 @@ import org.springframework.security.core.Authentication;
  * manager is charged, except an {@link AuthenticationServiceException}: that login could not be checked. Other kinds of
  * authentication, such as remember-me and tokens, pass as they are, unless their manager was wrapped by {@link #limited}.
  */
-public final class GateLoginLimits implements LoginLimits {
+public final class GateLoginLimits implements LoginLimits, LearnedFromRequests {
 
     private final RateLimiter limiter;
     private final LoginNumbers numbers;
@@ -46,12 +49,20 @@ public final class GateLoginLimits implements LoginLimits {
     /** Set while a login is checked on this thread: a manager may ask another one that is limited, too. */
     private final ThreadLocal<Boolean> checking = new ThreadLocal<>();
 
-    public GateLoginLimits(RateLimiter limiter, LoginNumbers numbers, FailurePolicy onFailure, ServletGate gate) {
+    /**
+     * @param clock the clock, or {@code null} for that of the machine
+     */
+    public GateLoginLimits(
+            RateLimiter limiter,
+            LoginNumbers numbers,
+            FailurePolicy onFailure,
+            ServletGate gate,
+            @Nullable InstantSource clock) {
         this.limiter = limiter;
         this.numbers = numbers;
         this.onFailure = onFailure;
         this.gate = gate;
-        this.known = new KnownAddresses(limiter, numbers.together());
+        this.known = new KnownAddresses(limiter, numbers.together(), clock);
     }
 
     @Override
@@ -64,6 +75,12 @@ public final class GateLoginLimits implements LoginLimits {
         LoginRequest request = LoginRequest.current(gate);
         LimitRequest asked = asked(LoginSubjects.of(request.client(), name), true, request);
         return limiter.peek(isOff(request) ? LimitRequest.NONE : asked);
+    }
+
+    /** Forgets what this instance remembers of earlier logins. */
+    @Override
+    public void forget() {
+        known.forget();
     }
 
     /** The answer of a manager that nobody wrapped: only names with passwords are limited. */
