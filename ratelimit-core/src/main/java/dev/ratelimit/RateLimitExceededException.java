@@ -15,6 +15,9 @@ public final class RateLimitExceededException extends RuntimeException {
     private static String message(Decision decision) {
         LimitDecision tightest = decision.tightest();
         long seconds = decision.retryAfterSeconds();
+        if (decision.failure() instanceof UnknownLimitException lost) {
+            return lost.getMessage() + "; rejected because on-failure is closed";
+        }
         return tightest == null
                 ? "store unavailable (" + decision.outcome() + "); rejected because on-failure is closed"
                 : "limit '" + tightest.limit().name() + "' " + reason(tightest) + " '" + tightest.subject() + "'"

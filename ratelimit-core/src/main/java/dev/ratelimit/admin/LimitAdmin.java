@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,9 +24,14 @@ import org.jspecify.annotations.Nullable;
 public final class LimitAdmin {
 
     private final PolicyStorage storage;
+    private final Function<String, List<String>> users;
 
-    LimitAdmin(PolicyStorage storage) {
+    /**
+     * @param users finds those that name a limit and are no rules
+     */
+    LimitAdmin(PolicyStorage storage, Function<String, List<String>> users) {
         this.storage = storage;
+        this.users = users;
     }
 
     /** All limits in force, by name. */
@@ -108,8 +114,8 @@ public final class LimitAdmin {
     /**
      * Removes a stored limit, so that the configuration applies again.
      *
-     * @throws IllegalArgumentException if no limit of that name is stored, or if a rule or another limit would lack it;
-     *     nothing is changed then
+     * @throws IllegalArgumentException if no limit of that name is stored, or if a rule, another limit, an annotation
+     *     or a login would lack it; nothing is changed then
      */
     public Version<Map<String, String>> remove(String name, Change change) {
         return storage.change(transaction -> {
@@ -123,20 +129,29 @@ public final class LimitAdmin {
         });
     }
 
-    private static void requireUnused(String name, EffectivePolicy now) {
+    private void requireUnused(String name, EffectivePolicy now) {
         if (now.configuration().limits().containsKey(name)) {
             return;
         }
-        List<String> users = now.policy().rules().rules().stream()
+        List<String> rules = now.policy().rules().rules().stream()
                 .filter(rule -> rule.limits().contains(name))
                 .map(Rule::name)
                 .toList();
-        if (!users.isEmpty()) {
+        if (!rules.isEmpty()) {
             throw new InvalidLimitException(
                     name,
                     "limit name",
                     name,
-                    "change or remove the rules that name it first: " + String.join(", ", users));
+                    "change or remove the rules that name it first: " + String.join(", ", rules));
+        }
+        List<String> others = users.apply(name);
+        if (!others.isEmpty()) {
+            throw new InvalidLimitException(
+                    name,
+                    "limit name",
+                    name,
+                    "keep it, or define it under ratelimit.limits first: " + String.join(" and ", others)
+                            + " of this application names it");
         }
     }
 

@@ -13,6 +13,7 @@ import dev.ratelimit.policy.Policy;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,8 +59,16 @@ public final class RateLimitAdmin {
      * @param gate the one that requests walk through, so that explanations agree with it
      */
     public RateLimitAdmin(PolicyStorage storage, RateLimiter limiter, Gate gate) {
+        this(storage, limiter, gate, limit -> List.of());
+    }
+
+    /**
+     * @param gate the one that requests walk through, so that explanations agree with it
+     * @param users finds those that name a limit and are no rules, such as annotations. A limit that they name is not removed
+     */
+    public RateLimitAdmin(PolicyStorage storage, RateLimiter limiter, Gate gate, Function<String, List<String>> users) {
         this.storage = storage;
-        this.limits = new LimitAdmin(storage);
+        this.limits = new LimitAdmin(storage, users);
         this.rules = new RuleAdmin(storage);
         this.quotas = new QuotaAdmin(storage, limiter);
         this.keys = new ApiKeyAdmin(storage, limiter);

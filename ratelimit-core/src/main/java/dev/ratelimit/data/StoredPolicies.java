@@ -94,6 +94,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     private final StoredVersions versions;
     private final ChangeFeed feed;
     private volatile EffectivePolicy effective;
+    private volatile boolean complete;
 
     private final ChangePoller poller;
     private volatile @Nullable PostgresNotifications notifications;
@@ -215,6 +216,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
         versions.readAll();
         compile();
         feed.seen(newest);
+        complete = true;
     }
 
     private boolean hasExpired() {
@@ -295,6 +297,11 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     @Override
     public EffectivePolicy effective() {
         return effective;
+    }
+
+    @Override
+    public boolean isComplete() {
+        return complete;
     }
 
     @Override

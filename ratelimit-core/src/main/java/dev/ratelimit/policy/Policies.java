@@ -6,4 +6,9 @@ public interface Policies {
 
     /** The policy now. A request asks once, and keeps the policy it got. */
     Policy current();
+
+    /** Whether the policy is known as a whole. While stored limits and rules cannot be read, only the configured ones are. */
+    default boolean isComplete() {
+        return true;
+    }
 }

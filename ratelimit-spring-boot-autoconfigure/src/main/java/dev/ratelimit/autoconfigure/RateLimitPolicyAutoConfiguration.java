@@ -28,7 +28,10 @@ import dev.ratelimit.startup.ProbableMistakes;
 import dev.ratelimit.startup.UnusedLimits;
 import dev.ratelimit.store.LimitStore;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -181,8 +184,27 @@ public final class RateLimitPolicyAutoConfiguration {
         @Bean
         @ConditionalOnMissingBean
         @ConditionalOnBean(PolicyStorage.class)
-        RateLimitAdmin rateLimitAdmin(PolicyStorage policies, RateLimiter limiter, ObjectProvider<Gate> gates) {
-            return admin(policies, limiter, gates);
+        RateLimitAdmin rateLimitAdmin(
+                PolicyStorage policies,
+                RateLimiter limiter,
+                ObjectProvider<Gate> gates,
+                ObjectProvider<RateLimitedCheck> annotations,
+                RateLimitProperties properties) {
+            return admin(policies, limiter, gates, limit -> usersOf(limit, annotations, properties.login()));
+        }
+
+        private static List<String> usersOf(
+                String limit, ObjectProvider<RateLimitedCheck> annotations, RateLimitProperties.Login login) {
+            List<String> users = new ArrayList<>();
+            annotations.ifAvailable(check -> {
+                if (check.limitsInUse().contains(limit)) {
+                    users.add("@RateLimited");
+                }
+            });
+            if (ofLogins(login).contains(limit)) {
+                users.add("ratelimit.login");
+            }
+            return users;
         }
     }
 
@@ -230,7 +252,10 @@ public final class RateLimitPolicyAutoConfiguration {
             ObjectProvider<Gate> gates,
             @Qualifier(RateLimitClocks.BEAN) ObjectProvider<InstantSource> clocks) {
         return admin(
-                notStored(configuration, properties, clocks.getIfAvailable(InstantSource::system)), limiter, gates);
+                notStored(configuration, properties, clocks.getIfAvailable(InstantSource::system)),
+                limiter,
+                gates,
+                limit -> List.of());
     }
 
     private static PolicyStorage notStored(
@@ -239,9 +264,17 @@ public final class RateLimitPolicyAutoConfiguration {
                 configuration, clock, properties.changes().enabled() ? NOT_STORED : CHANGES_DISABLED);
     }
 
-    private static RateLimitAdmin admin(PolicyStorage storage, RateLimiter limiter, ObjectProvider<Gate> gates) {
+    private static RateLimitAdmin admin(
+            PolicyStorage storage,
+            RateLimiter limiter,
+            ObjectProvider<Gate> gates,
+            Function<String, List<String>> users) {
         Gate gate = gates.getIfAvailable();
-        return gate == null ? new RateLimitAdmin(storage, limiter) : new RateLimitAdmin(storage, limiter, gate);
+        return gate == null ? new RateLimitAdmin(storage, limiter) : new RateLimitAdmin(storage, limiter, gate, users);
+    }
+
+    private static List<@Nullable String> ofLogins(RateLimitProperties.Login login) {
+        return Arrays.asList(login.limit(), login.addressLimit(), login.nameLimit());
     }
 
     @Bean
@@ -252,12 +285,11 @@ public final class RateLimitPolicyAutoConfiguration {
             ObjectProvider<RateLimitedCheck> annotations,
             RateLimitProperties properties,
             ConfigurableListableBeanFactory beans) {
-        RateLimitProperties.Login login = properties.login();
         return new UnusedLimits(
                 configuration,
                 policies,
                 annotations,
-                Arrays.asList(login.limit(), login.addressLimit(), login.nameLimit()),
+                ofLogins(properties.login()),
                 beans,
                 RateLimitPolicyAutoConfiguration.class.getPackage());
     }

@@ -2,9 +2,12 @@ package dev.ratelimit.startup;
 
 import dev.ratelimit.Limits;
 import dev.ratelimit.login.check.LoginNumbers;
+import dev.ratelimit.policy.Policies;
 import dev.ratelimit.setting.InvalidPropertyException;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
@@ -25,6 +28,8 @@ public record LoginCheck(
 
     /** The name of the bean that limits logins. */
     public static final String LIMITS = "rateLimitLoginLimits";
+
+    private static final Logger log = LoggerFactory.getLogger(LoginCheck.class);
 
     private static final String PROPERTY = "ratelimit.login.";
 
@@ -55,7 +60,17 @@ public record LoginCheck(
     }
 
     private void requireLimit(String property, @Nullable String name) {
-        if (name != null && limits.find(name) == null) {
+        if (name == null || limits.find(name) != null) {
+            return;
+        }
+        Policies policies = beans.getBeanProvider(Policies.class).getIfAvailable();
+        if (policies != null && !policies.isComplete()) {
+            log.info(
+                    "Expecting the limit '{}' of {}{} among the stored limits, which cannot be read yet",
+                    name,
+                    PROPERTY,
+                    property);
+        } else {
             throw new InvalidPropertyException(
                     PROPERTY + property,
                     name,

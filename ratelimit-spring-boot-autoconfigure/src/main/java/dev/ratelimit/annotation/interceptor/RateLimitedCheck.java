@@ -5,6 +5,7 @@ import dev.ratelimit.Limits;
 import dev.ratelimit.annotation.InvalidRateLimitedException;
 import dev.ratelimit.annotation.RateLimited;
 import dev.ratelimit.annotation.interceptor.LimitedMethod.AnnotatedLimit;
+import dev.ratelimit.policy.Policies;
 import dev.ratelimit.policy.SubjectKey;
 import dev.ratelimit.web.expression.ExpressionTree;
 import java.lang.reflect.Method;
@@ -135,8 +136,14 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
     private void check(LimitedMethod method, Class<?> type) {
         requireSeenByProxies(method, type);
         for (AnnotatedLimit limit : method.limits()) {
+            inUse.add(limit.name());
             Limit named = limits.find(limit.name());
-            if (named == null) {
+            if (named == null && isUnread()) {
+                log.info(
+                        "Expecting the limit '{}' of @RateLimited on {} among the stored limits, which cannot be read yet",
+                        limit.name(),
+                        limit.on());
+            } else if (named == null) {
                 throw new InvalidRateLimitedException(
                         limit.on(),
                         "limit",
@@ -146,14 +153,21 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
                                 : "name one of " + String.join(", ", new TreeSet<>(limits.names()))
                                         + ", or define it under ratelimit.limits");
             }
-            inUse.add(limit.name());
-            requireCost(limit, named);
+            if (named != null) {
+                requireCost(limit, named);
+            }
             ExpressionWords.requireReadable(limit);
             requireBeans(limit);
             if (!method.ofClass()) {
                 requireWords(List.of(method.method()), type, limit);
             }
         }
+    }
+
+    /** Whether there may be stored limits that are not known yet. */
+    private boolean isUnread() {
+        Policies policies = beans.getBeanProvider(Policies.class).getIfAvailable();
+        return policies != null && !policies.isComplete();
     }
 
     private static void requireWords(List<Method> methods, Class<?> type, AnnotatedLimit limit) {

@@ -15,6 +15,7 @@ import dev.ratelimit.support.LogText;
 import dev.ratelimit.support.OncePerMinute;
 import dev.ratelimit.support.Turn;
 import dev.ratelimit.web.CallContext;
+import dev.ratelimit.web.LostLimits;
 import dev.ratelimit.web.expression.Expressions;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -57,6 +58,7 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
 
     private final RateLimiter limiter;
     private final Limits limits;
+    private final LostLimits lost;
     private final CallContext.Source contexts;
     private final FailurePolicy onFailure;
     private final Expressions expressions;
@@ -74,6 +76,7 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
             BeanFactory beans) {
         this.limiter = limiter;
         this.limits = limits;
+        this.lost = new LostLimits(limits);
         this.contexts = contexts;
         this.onFailure = onFailure;
         this.expressions = new Expressions(beans);
@@ -146,6 +149,9 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
             EvaluationContext arguments = variables();
             LimitRequest counted = null;
             for (AnnotatedLimit limit : method.limits()) {
+                if (passesWithout(limit)) {
+                    continue;
+                }
                 Long cost = cost(limit, arguments);
                 if (cost != null && cost == 0) {
                     continue;
@@ -159,6 +165,24 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
             if (counted != null) {
                 reserve(counted, null);
             }
+        }
+
+        /** Whether the limit no longer exists, and the failure policy lets the call pass. */
+        private boolean passesWithout(AnnotatedLimit limit) {
+            if (!lost.isLost(limit.name())) {
+                return false;
+            }
+            Decision decision = lost.decide(limit.name(), "@RateLimited on " + limit.on(), policy(limit));
+            context.decided(LimitRequest.NONE, decision, Duration.ZERO);
+            if (!decision.allowed()) {
+                reservations.forEach(open -> open.reservation.giveBack());
+                throw new RateLimitExceededException(decision);
+            }
+            return true;
+        }
+
+        private FailurePolicy policy(AnnotatedLimit limit) {
+            return limit.onFailure() == null ? onFailure : limit.onFailure();
         }
 
         /**
@@ -191,7 +215,7 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
         private LimitRequest request(
                 @Nullable LimitRequest so, AnnotatedLimit limit, @Nullable Long cost, EvaluationContext arguments) {
             Subject subject = subject(limit, arguments);
-            FailurePolicy policy = limit.onFailure() == null ? onFailure : limit.onFailure();
+            FailurePolicy policy = policy(limit);
             FailurePolicy before = so == null ? null : so.onFailure();
             if (before != null) {
                 policy = policy.and(before);

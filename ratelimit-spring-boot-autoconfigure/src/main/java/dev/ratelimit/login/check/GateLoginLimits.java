@@ -11,6 +11,7 @@ import dev.ratelimit.Reservation;
 import dev.ratelimit.Subject;
 import dev.ratelimit.login.LoginLimits;
 import dev.ratelimit.web.LearnedFromRequests;
+import dev.ratelimit.web.LostLimits;
 import dev.ratelimit.web.servlet.filter.ServletGate;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -44,6 +45,7 @@ public final class GateLoginLimits implements LoginLimits, LearnedFromRequests {
     private final FailurePolicy onFailure;
     private final ServletGate gate;
     private final KnownAddresses known;
+    private final LostLimits lost;
     private final LoginsUnderWay underWay = new LoginsUnderWay();
 
     /** Set while a login is checked on this thread: a manager may ask another one that is limited, too. */
@@ -63,6 +65,7 @@ public final class GateLoginLimits implements LoginLimits, LearnedFromRequests {
         this.onFailure = onFailure;
         this.gate = gate;
         this.known = new KnownAddresses(limiter, numbers.together(), clock);
+        this.lost = new LostLimits(numbers.limits());
     }
 
     @Override
@@ -73,8 +76,14 @@ public final class GateLoginLimits implements LoginLimits, LearnedFromRequests {
     @Override
     public Decision peek(String name) {
         LoginRequest request = LoginRequest.current(gate);
-        LimitRequest asked = asked(LoginSubjects.of(request.client(), name), true, request);
-        return limiter.peek(isOff(request) ? LimitRequest.NONE : asked);
+        if (isOff(request)) {
+            return limiter.peek(LimitRequest.NONE);
+        }
+        try {
+            return limiter.peek(asked(LoginSubjects.of(request.client(), name), true, request));
+        } catch (RateLimitExceededException e) {
+            return e.decision(); // the limit is lost
+        }
     }
 
     /** Forgets what this instance remembers of earlier logins. */
@@ -212,6 +221,15 @@ public final class GateLoginLimits implements LoginLimits, LearnedFromRequests {
 
     private LimitRequest asked(LoginSubjects subjects, boolean byName, LoginRequest request) {
         LimitRequest asked = LimitRequest.NONE;
+        if (lost.isLost(numbers.together())) {
+            Decision decision = lost.decide(numbers.together(), "ratelimit.login.limit", onFailure);
+            if (!decision.allowed()) {
+                throw new RateLimitExceededException(decision);
+            }
+            return asked;
+        }
+        warnOfMultiple("address-limit", numbers.address());
+        warnOfMultiple("name-limit", LoginNumbers.NONE.equals(numbers.name()) ? null : numbers.name());
         if (subjects.together() != null) {
             asked = asked.and(subjects.together(), numbers.byBoth());
         }
@@ -224,6 +242,12 @@ public final class GateLoginLimits implements LoginLimits, LearnedFromRequests {
         }
         asked = asked.onFailure(onFailure);
         return request.isRecorded() ? asked.recordedByCaller() : asked;
+    }
+
+    private void warnOfMultiple(String property, @Nullable String limit) {
+        if (limit != null && lost.isLost(limit)) {
+            lost.warn(limit, "ratelimit.login." + property, "using a multiple of '" + numbers.together() + "'");
+        }
     }
 
     private static boolean isDeniedByNameAlone(Decision decision, LoginSubjects subjects) {

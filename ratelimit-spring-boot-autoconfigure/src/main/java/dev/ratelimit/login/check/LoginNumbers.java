@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The limits of failed logins, as they are now. Without limits of their own, address and name have a multiple of the limit for
- * both together.
+ * both together. So they do if their own limit was stored and no longer exists.
  *
  * @param limits finds limits by name
  * @param together the name of the limit by address and name together
@@ -35,7 +35,8 @@ public record LoginNumbers(
     }
 
     Limit byAddress() {
-        return address == null ? derived(":address", TIMES_BY_ADDRESS) : limits.get(address);
+        Limit own = address == null ? null : limits.find(address);
+        return own == null ? derived(":address", TIMES_BY_ADDRESS) : own;
     }
 
     @Nullable
@@ -43,7 +44,8 @@ public record LoginNumbers(
         if (NONE.equals(name)) {
             return null;
         }
-        return name == null ? derived(":name", TIMES_BY_NAME) : limits.get(name);
+        Limit own = name == null ? null : limits.find(name);
+        return own == null ? derived(":name", TIMES_BY_NAME) : own;
     }
 
     /** A limit that somebody has stored under that name goes before a multiple. */
