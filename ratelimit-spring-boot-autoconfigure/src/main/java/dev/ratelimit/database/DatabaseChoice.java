@@ -48,6 +48,9 @@ public final class DatabaseChoice {
     private @Nullable StateDatabase previous;
     private @Nullable PostgresDatabase besideCounts;
 
+    /** Once for counts, limits and rules: in a test it may be that of a temporary file. */
+    private @Nullable Path path;
+
     /**
      * @param enabled whether limits apply at all
      * @param policies the database for limits and rules
@@ -165,7 +168,7 @@ public final class DatabaseChoice {
      *
      * @param counts where counts are; {@code null} if the application keeps them
      */
-    public List<SqliteFile> files(@Nullable StateDatabase counts) {
+    public synchronized List<SqliteFile> files(@Nullable StateDatabase counts) {
         boolean apart = enabled && policies != PolicyStore.AUTO && !(counts instanceof StateDatabase.Sqlite);
         StateDatabase database = apart ? policies(counts) : counts;
         return database instanceof StateDatabase.Sqlite sqlite ? List.of(sqlite.file()) : List.of();
@@ -197,7 +200,7 @@ public final class DatabaseChoice {
         if (redis == null || !redis.isConfigured()) {
             DataSource dataSource = application.get();
             return dataSource == null || ApplicationDataSource.product(dataSource) == DatabaseProduct.SQLITE
-                    ? sqlite(DefaultFile.path(store, environment))
+                    ? sqlite()
                     : postgres();
         }
         if (!hasPostgres()) {
@@ -274,12 +277,11 @@ public final class DatabaseChoice {
     }
 
     private StateDatabase sqlite() {
-        return sqlite(Path.of(store.sqlite().path()));
-    }
-
-    private StateDatabase sqlite(Path path) {
         if (!ClassUtils.isPresent(SQLITE_DRIVER, null)) {
             throw new MissingDriverException("jdbc:sqlite", new ClassNotFoundException(SQLITE_DRIVER));
+        }
+        if (path == null) {
+            path = DefaultFile.path(store, environment);
         }
         SqliteFile file = SqliteFile.at(path).synchronous(store.sqlite().synchronous());
         return new StateDatabase.Sqlite(store.migrate() ? file.createdAgainBy(Schema::migrate) : file, store.migrate());

@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.core.env.Environment;
 
 /**
- * The SQLite file of an application that configures no store. In a test of the application it is a temporary one:
+ * The SQLite file of an application that configures no path. In a test of the application it is a temporary one:
  * otherwise a second run would start with the counts of the first, and fail.
  */
 final class DefaultFile {
