@@ -26,7 +26,24 @@ public final class TransactionPooler {
     private static final String PROCESS =
             "SELECT pid || ' since ' || backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()";
 
+    /** Nothing can be compared, since there is only one connection. */
+    public static final class NoSecondConnectionException extends SQLException {
+
+        private static final long serialVersionUID = 1L;
+
+        NoSecondConnectionException(SQLException cause) {
+            super(cause.getMessage(), cause);
+        }
+    }
+
     private TransactionPooler() {}
+
+    /** Whether connections do not show the driver of PostgreSQL, so that nobody can tell it to prepare nothing. */
+    public static boolean isDriverHidden(DataSource dataSource) throws SQLException {
+        try (Connection connection = dataSource.getConnection()) {
+            return PostgresDriver.behind(connection) == null;
+        }
+    }
 
     public static boolean isRuledOut(DataSource dataSource) throws SQLException {
         try (Connection connection = dataSource.getConnection()) {
@@ -38,16 +55,25 @@ public final class TransactionPooler {
 
     /**
      * @param dataSource has two connections
+     * @throws NoSecondConnectionException if it has only one
      */
     public static boolean isFound(DataSource dataSource) throws SQLException {
         try (Connection first = dataSource.getConnection();
-                Connection second = dataSource.getConnection()) {
+                Connection second = second(dataSource)) {
             for (int round = 0; round < ROUNDS; round++) {
                 if (areShared(first, second)) {
                     return true;
                 }
             }
             return false;
+        }
+    }
+
+    private static Connection second(DataSource dataSource) throws NoSecondConnectionException {
+        try {
+            return dataSource.getConnection();
+        } catch (SQLException e) {
+            throw new NoSecondConnectionException(e);
         }
     }
 

@@ -3,9 +3,9 @@ package dev.ratelimit.database;
 import dev.ratelimit.connection.LimiterConnections;
 import dev.ratelimit.connection.PostgresSource;
 import dev.ratelimit.connection.TransactionPooler;
+import dev.ratelimit.connection.TransactionPooler.NoSecondConnectionException;
 import dev.ratelimit.connection.UnusableDataSourceException;
 import dev.ratelimit.database.StoreProperties.Mode;
-import dev.ratelimit.database.StoreProperties.Pooler;
 import dev.ratelimit.database.StoreProperties.Postgresql;
 import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.LimitStore;
@@ -13,6 +13,7 @@ import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
 import dev.ratelimit.store.jdbc.PostgresEngine;
 import dev.ratelimit.store.jdbc.UnsupportedDatabaseException;
+import dev.ratelimit.support.LogText;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -30,6 +31,9 @@ final class PostgresDatabase implements StateDatabase {
 
     /** Their queries are cancelled after 30 seconds. A server that does not even do that is frozen or out of reach. */
     private static final Duration LONGEST_SILENCE = Duration.ofSeconds(35);
+
+    /** A pool of the application may have only one, and would keep the start waiting. */
+    private static final Duration SECOND_CONNECTION_WAIT = Duration.ofSeconds(3);
 
     private final PostgresSource source;
     private final Postgresql settings;
@@ -134,33 +138,58 @@ final class PostgresDatabase implements StateDatabase {
 
     private synchronized boolean isTransactionPooled(LimiterConnections connections) {
         if (transactionPooled == null) {
-            boolean pooled =
-                    settings.pooler() == Pooler.AUTO ? isFound(connections) : settings.pooler() == Pooler.TRANSACTION;
-            if (pooled) {
-                log.info(
-                        "{} behind a transaction pooler (ratelimit.store.postgresql.pooler: {}): preparing no statements on"
-                                + " the server, and polling for changes of limits and rules instead of listening",
-                        settings.pooler() == Pooler.AUTO ? "Found PostgreSQL" : "Using PostgreSQL",
-                        settings.pooler().keyword());
-            }
-            transactionPooled = pooled;
+            transactionPooled = isPooled(connections);
         }
         return transactionPooled;
     }
 
-    private boolean isFound(LimiterConnections connections) {
+    private boolean isPooled(LimiterConnections connections) {
         try {
-            if (TransactionPooler.isRuledOut(connections)) {
-                return false;
-            }
-            // Only PostgreSQL understands the next question.
-            DatabaseProduct.requirePostgres(connections, "rate limits");
-            try (LimiterConnections two = source.open("ratelimit-start", 2, 2)) {
-                two.neverPrepare(); // the driver would prepare even its ROLLBACK
-                return TransactionPooler.isFound(two);
-            }
+            return switch (settings.pooler()) {
+                case NONE -> false;
+                case TRANSACTION -> adapted("Using", connections);
+                case AUTO -> isFound(connections) && adapted("Found", connections);
+            };
+        } catch (NoSecondConnectionException e) {
+            log.warn(
+                    "Could not find out whether a pooler shares connections to PostgreSQL by transaction, since there was no"
+                            + " second connection ({}); expecting a pooler. Set ratelimit.store.postgresql.pooler to none or"
+                            + " transaction, or allow more connections",
+                    LogText.of(e.getMessage()));
+            return true;
         } catch (SQLException e) {
             throw new LimitStoreException("PostgreSQL cannot be reached (" + e.getMessage() + ")", e);
+        }
+    }
+
+    /** Tells what follows from a pooler. */
+    private boolean adapted(String reason, LimiterConnections connections) throws SQLException {
+        boolean hidden = TransactionPooler.isDriverHidden(connections);
+        log.info(
+                "{} PostgreSQL behind a transaction pooler (ratelimit.store.postgresql.pooler: {}): {}polling for changes of"
+                        + " limits and rules instead of listening",
+                reason,
+                settings.pooler().keyword(),
+                hidden ? "" : "preparing no statements on the server, and ");
+        if (hidden) {
+            log.warn(
+                    "Prepared statements stay as they are, since the connections of the application's DataSource hide the"
+                            + " PostgreSQL driver; if they fail behind the pooler, add prepareThreshold=0 to the URL of the"
+                            + " DataSource");
+        }
+        return true;
+    }
+
+    private boolean isFound(LimiterConnections connections) throws SQLException {
+        if (TransactionPooler.isRuledOut(connections)) {
+            return false;
+        }
+        // Only PostgreSQL understands the next question.
+        DatabaseProduct.requirePostgres(connections, "rate limits");
+        try (LimiterConnections two = source.open("ratelimit-start", 2, 2)) {
+            two.neverPrepare(); // the driver would prepare even its ROLLBACK
+            two.setLongestWait(SECOND_CONNECTION_WAIT);
+            return TransactionPooler.isFound(two);
         }
     }
 

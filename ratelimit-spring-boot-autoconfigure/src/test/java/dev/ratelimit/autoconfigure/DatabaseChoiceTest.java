@@ -23,6 +23,8 @@ import dev.ratelimit.store.MemoryLimitStore;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
 import dev.ratelimit.store.sqlite.SqliteLimitStore;
 import dev.ratelimit.testing.postgres.TestPostgres;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -39,6 +41,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.mockito.MockedStatic;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
@@ -156,6 +159,30 @@ class DatabaseChoiceTest {
         }
     }
 
+    /** As proxies are whose connections show nothing of what is behind them. */
+    private static final class HiddenDriver extends DelegatingDataSource {
+
+        private HiddenDriver(DataSource target) {
+            super(target);
+        }
+
+        @Override
+        public Connection getConnection() throws SQLException {
+            Connection target = super.getConnection();
+            return (Connection) Proxy.newProxyInstance(
+                    getClass().getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
+                        if (method.getName().equals("isWrapperFor")) {
+                            return false;
+                        }
+                        try {
+                            return method.invoke(target, arguments);
+                        } catch (InvocationTargetException e) {
+                            throw e.getTargetException();
+                        }
+                    });
+        }
+    }
+
     /** As drivers are that log, or find the right server, before they call another driver. */
     public static final class WrappingDriver extends ForwardingDriver {
 
@@ -229,6 +256,40 @@ class DatabaseChoiceTest {
                             .isNotEqualTo(canListen);
                     assertStateIsInPostgres(context.getBean(RateLimiter.class));
                 });
+    }
+
+    /** Two are compared to find a pooler. */
+    @Test
+    void poolOfOneConnectionIsEnough(CapturedOutput output) {
+        application()
+                .withBean(DataSource.class, () -> {
+                    BasicDataSource pool = dbcp();
+                    pool.setMaxTotal(1);
+                    return new HiddenDriver(pool);
+                })
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    assertStateIsInPostgres(context.getBean(RateLimiter.class));
+                });
+        assertThat(output)
+                .containsOnlyOnce("Could not find out whether a pooler shares connections to PostgreSQL by transaction")
+                .contains("Set ratelimit.store.postgresql.pooler to none or transaction")
+                .doesNotContain("Found PostgreSQL behind a transaction pooler");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void preparedStatementsAreNotPromisedWhereTheDriverIsHidden(boolean shown, CapturedOutput output) {
+        application()
+                .withBean(DataSource.class, () -> shown ? dbcp() : new HiddenDriver(dbcp()))
+                .withPropertyValues("ratelimit.store.postgresql.pooler=transaction")
+                .run(context -> assertThat(context).hasNotFailed());
+
+        assertThat(output).contains("polling for changes of limits and rules instead of listening");
+        assertThat(output.getAll().contains("preparing no statements on the server"))
+                .isEqualTo(shown);
+        assertThat(output.getAll().contains("add prepareThreshold=0 to the URL"))
+                .isNotEqualTo(shown);
     }
 
     /** A connection of the application is not held all the time. */
@@ -480,7 +541,8 @@ class DatabaseChoiceTest {
         application()
                 .withPropertyValues("ratelimit.store.postgresql.url=" + url)
                 .run(context -> {
-                    FailureAnalysis analysis = new ConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
+                    FailureAnalysis analysis =
+                            new ConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
                     assertThat(analysis).isNotNull();
                     assertThat(analysis.getDescription())
                             .contains("Property: ratelimit.store.postgresql.url\n    Value: '" + shown + "'")
