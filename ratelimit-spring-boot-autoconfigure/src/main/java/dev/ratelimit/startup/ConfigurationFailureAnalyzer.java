@@ -5,17 +5,36 @@ import dev.ratelimit.policy.InvalidRuleException;
 import dev.ratelimit.setting.InvalidLimitException;
 import dev.ratelimit.setting.InvalidSettingException;
 import java.util.Locale;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.origin.Origin;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.Environment;
 
-/** Names the invalid property or annotation, its value and a remedy. */
+/** Names the invalid property or annotation, its value, its file and line, and a remedy. */
 public final class ConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<InvalidSettingException> {
+
+    private final @Nullable Environment environment;
+
+    /**
+     * @param environment knows where properties are written; without it, that is left out
+     */
+    public ConfigurationFailureAnalyzer(@Nullable Environment environment) {
+        this.environment = environment;
+    }
 
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, InvalidSettingException cause) {
         String advice = cause.advice();
         return new FailureAnalysis(
-                what(cause) + "\n    Value: " + cause.value(),
+                what(cause) + "\n    Value: " + cause.value() + origin(cause),
                 advice.substring(0, 1).toUpperCase(Locale.ROOT) + advice.substring(1) + ".",
                 cause);
     }
@@ -26,6 +45,45 @@ public final class ConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<
                     + annotation.property();
         }
         return "Invalid rate limit configuration:\n\n    Property: " + prefix(cause) + cause.property();
+    }
+
+    private String origin(InvalidSettingException cause) {
+        if (cause instanceof InvalidRateLimitedException
+                || !(environment instanceof ConfigurableEnvironment configurable)) {
+            return "";
+        }
+        String prefix = prefix(cause);
+        ConfigurationPropertyName name = ConfigurationPropertyName.adapt(prefix + cause.property(), '.');
+        Origin origin = find(name, configurable);
+        // A step of penalties is named without its index.
+        if (origin == null && ConfigurationPropertyName.adapt(prefix, '.').isAncestorOf(name.getParent())) {
+            origin = find(name.getParent(), configurable);
+        }
+        return origin == null ? "" : "\n    Origin: " + origin;
+    }
+
+    private static @Nullable Origin find(ConfigurationPropertyName name, ConfigurableEnvironment environment) {
+        for (ConfigurationPropertySource source : ConfigurationPropertySources.from(environment.getPropertySources())) {
+            ConfigurationProperty property = source.getConfigurationProperty(name);
+            Origin origin = property == null ? belowIn(source, name) : property.getOrigin();
+            if (origin != null) {
+                return origin;
+            }
+        }
+        return null;
+    }
+
+    /** The place of the first property below the name, for mistakes of several together; {@code null} if there is none. */
+    private static @Nullable Origin belowIn(ConfigurationPropertySource source, ConfigurationPropertyName name) {
+        return source instanceof IterableConfigurationPropertySource names
+                ? names.stream()
+                        .filter(name::isAncestorOf)
+                        .map(names::getConfigurationProperty)
+                        .map(Origin::from)
+                        .filter(Objects::nonNull)
+                        .findFirst()
+                        .orElse(null)
+                : null;
     }
 
     private static String prefix(InvalidSettingException cause) {

@@ -151,7 +151,7 @@ class CountsElsewhereTest {
         application("ratelimit.store.type=redis").run(context -> {
             Throwable failure = context.getStartupFailure();
             assertThat(NestedExceptionUtils.getRootCause(failure)).isInstanceOf(InvalidPropertyException.class);
-            assertThat(new ConfigurationFailureAnalyzer().analyze(failure)).satisfies(analysis -> {
+            assertThat(new ConfigurationFailureAnalyzer(null).analyze(failure)).satisfies(analysis -> {
                 assertThat(analysis.getDescription()).contains("Property: ratelimit.store.type", "Value: 'redis'");
                 assertThat(analysis.getAction()).startsWith("Add the dependency dev.ratelimit:ratelimit-redis, or ");
             });

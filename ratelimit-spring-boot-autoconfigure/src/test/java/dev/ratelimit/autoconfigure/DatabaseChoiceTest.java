@@ -542,7 +542,7 @@ class DatabaseChoiceTest {
                 .withPropertyValues("ratelimit.store.postgresql.url=" + url)
                 .run(context -> {
                     FailureAnalysis analysis =
-                            new ConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
+                            new ConfigurationFailureAnalyzer(null).analyze(context.getStartupFailure());
                     assertThat(analysis).isNotNull();
                     assertThat(analysis.getDescription())
                             .contains("Property: ratelimit.store.postgresql.url\n    Value: '" + shown + "'")

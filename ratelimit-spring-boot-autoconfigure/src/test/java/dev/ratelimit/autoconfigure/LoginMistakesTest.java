@@ -30,7 +30,7 @@ class LoginMistakesTest {
     private static void stops(WebApplicationContextRunner application, String... expected) {
         application.run(context -> {
             assertThat(context).hasFailed();
-            FailureAnalysis analysis = new ConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
+            FailureAnalysis analysis = new ConfigurationFailureAnalyzer(null).analyze(context.getStartupFailure());
             assertThat(analysis).isNotNull();
             assertThat(analysis.getDescription() + analysis.getAction()).contains(expected);
         });

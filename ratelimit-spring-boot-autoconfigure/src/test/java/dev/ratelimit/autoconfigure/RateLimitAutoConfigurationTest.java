@@ -194,7 +194,7 @@ class RateLimitAutoConfigurationTest {
                 .withConfiguration(OURS)
                 .withPropertyValues("ratelimit.store.type=memory");
         reactive.run(context -> {
-            FailureAnalysis analysis = new ConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
+            FailureAnalysis analysis = new ConfigurationFailureAnalyzer(null).analyze(context.getStartupFailure());
             assertThat(analysis).isNotNull();
             assertThat(analysis.getDescription())
                     .contains("Property: spring.main.web-application-type")
@@ -213,7 +213,7 @@ class RateLimitAutoConfigurationTest {
         WebApplicationContextRunner servlets =
                 web.withClassLoader(new FilteredClassLoader("org.springframework.web.servlet"));
         servlets.run(context -> {
-            FailureAnalysis analysis = new ConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
+            FailureAnalysis analysis = new ConfigurationFailureAnalyzer(null).analyze(context.getStartupFailure());
             assertThat(analysis).isNotNull();
             assertThat(analysis.getDescription()).contains("Value: 'servlet'");
             assertThat(analysis.getAction())
@@ -451,7 +451,8 @@ class RateLimitAutoConfigurationTest {
                         setting)
                 .run(context -> {
                     assertThat(context).hasFailed();
-                    FailureAnalysis analysis = new ConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
+                    FailureAnalysis analysis =
+                            new ConfigurationFailureAnalyzer(null).analyze(context.getStartupFailure());
                     assertThat(analysis).isNotNull();
                     assertThat(analysis.getDescription())
                             .isEqualTo("Invalid rate limit configuration:\n\n    Property: " + property

@@ -562,7 +562,7 @@ class RateLimitedMistakesTest {
             Class<?> bean, String on, String attribute, String value, String action) {
         application.withBean(bean).run(context -> {
             assertThat(context).hasFailed();
-            FailureAnalysis analysis = new ConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
+            FailureAnalysis analysis = new ConfigurationFailureAnalyzer(null).analyze(context.getStartupFailure());
             assertThat(analysis).isNotNull();
             assertThat(analysis.getDescription())
                     .isEqualTo("Invalid @RateLimited annotation:\n\n    On: " + on + "\n    Property: " + attribute
@@ -589,7 +589,7 @@ class RateLimitedMistakesTest {
                     .withBean(loader.loadClass("Mailer"))
                     .run(context -> {
                         FailureAnalysis analysis =
-                                new ConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
+                                new ConfigurationFailureAnalyzer(null).analyze(context.getStartupFailure());
                         assertThat(analysis).isNotNull();
                         assertThat(analysis.getDescription()).contains("On: Mailer.send(String)", "Value: '#address'");
                         assertThat(analysis.getAction())
@@ -701,7 +701,7 @@ class RateLimitedMistakesTest {
     void finalClassStopsTheStart() {
         application.withBean(FinalClass.class).run(context -> {
             assertThat(context).hasFailed();
-            FailureAnalysis analysis = new ConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
+            FailureAnalysis analysis = new ConfigurationFailureAnalyzer(null).analyze(context.getStartupFailure());
             assertThat(analysis).isNotNull();
             assertThat(analysis.getDescription())
                     .isEqualTo("Invalid @RateLimited annotation:\n\n    On: " + HERE

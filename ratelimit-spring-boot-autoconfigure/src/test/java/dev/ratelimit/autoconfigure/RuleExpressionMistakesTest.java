@@ -56,7 +56,8 @@ class RuleExpressionMistakesTest {
         application
                 .withPropertyValues("ratelimit.rules.r." + property + "=" + expression)
                 .run(context -> {
-                    FailureAnalysis analysis = new ConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
+                    FailureAnalysis analysis =
+                            new ConfigurationFailureAnalyzer(null).analyze(context.getStartupFailure());
                     assertThat(analysis).isNotNull();
                     assertThat(analysis.getDescription())
                             .isEqualTo("Invalid rate limit configuration:\n\n    Property: ratelimit.rules.r."

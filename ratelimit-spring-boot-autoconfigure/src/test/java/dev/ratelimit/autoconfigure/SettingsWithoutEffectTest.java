@@ -44,7 +44,7 @@ class SettingsWithoutEffectTest {
             quoteCharacter = '\u0000')
     void tierThatNobodyCanHaveStopsTheStart(String setting, String property, String value) {
         application.withPropertyValues(setting).run(context -> {
-            FailureAnalysis analysis = new ConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
+            FailureAnalysis analysis = new ConfigurationFailureAnalyzer(null).analyze(context.getStartupFailure());
             assertThat(analysis).isNotNull();
             assertThat(analysis.getDescription())
                     .isEqualTo(
@@ -74,7 +74,7 @@ class SettingsWithoutEffectTest {
     @Test
     void quotaThatNobodyHasStopsTheStart() {
         application.withPropertyValues("ratelimit.rules.r.limits=quota").run(context -> {
-            FailureAnalysis analysis = new ConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
+            FailureAnalysis analysis = new ConfigurationFailureAnalyzer(null).analyze(context.getStartupFailure());
             assertThat(analysis).isNotNull();
             assertThat(analysis.getDescription()).contains("ratelimit.rules.r.limits", "'quota'");
             assertThat(analysis.getAction())
@@ -95,7 +95,7 @@ class SettingsWithoutEffectTest {
     @Test
     void nameThatWouldLoseCharactersStopsTheStart() {
         withProperty("ratelimit.tiers.authorities.SCOPE_orders:read", "premium").run(context -> {
-            FailureAnalysis analysis = new ConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
+            FailureAnalysis analysis = new ConfigurationFailureAnalyzer(null).analyze(context.getStartupFailure());
             assertThat(analysis).isNotNull();
             assertThat(analysis.getDescription())
                     .contains("Property: ratelimit.tiers.authorities.SCOPE_orders:read", "Value: 'premium'");

@@ -128,7 +128,7 @@ class ShardsTest {
                 .withPropertyValues("ratelimit.store.postgresql.shards.a=" + url("shard_a"))
                 .run(context -> {
                     Throwable cause = NestedExceptionUtils.getMostSpecificCause(context.getStartupFailure());
-                    FailureAnalysis analysis = new ConfigurationFailureAnalyzer().analyze(cause);
+                    FailureAnalysis analysis = new ConfigurationFailureAnalyzer(null).analyze(cause);
                     assertThat(analysis.getDescription())
                             .contains("Property: ratelimit.store.postgresql.shards\n    Value: 'a'");
                     assertThat(analysis.getAction()).startsWith("Put shard 'b' back");
@@ -153,7 +153,7 @@ class ShardsTest {
         application.run(context -> {
             Throwable cause = NestedExceptionUtils.getMostSpecificCause(context.getStartupFailure());
             assertThat(cause).isInstanceOf(InvalidPropertyException.class);
-            FailureAnalysis analysis = new ConfigurationFailureAnalyzer().analyze(cause);
+            FailureAnalysis analysis = new ConfigurationFailureAnalyzer(null).analyze(cause);
             assertThat(analysis.getDescription())
                     .contains("Property: " + property)
                     .doesNotContain("secret");
@@ -170,7 +170,7 @@ class ShardsTest {
                         .rootCause()
                         .matches(
                                 cause -> cause instanceof ConversionException
-                                        || new ConfigurationFailureAnalyzer()
+                                        || new ConfigurationFailureAnalyzer(null)
                                                 .analyze(cause)
                                                 .getAction()
                                                 .contains("Write the JDBC URLs of the databases"),

@@ -70,6 +70,39 @@ class PropertyFailureAnalyzerTest {
                 .doesNotContain("SLIDING_WINDOW");
     }
 
+    /** They are no properties of Spring Boot: only the limit knows them. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "algorithm: fixed-window, max-requests: 0, window: 1m | max-requests | 0 | 4:51",
+                "base: login, tiers: { free: { max-request: 10 } } | tiers.free.max-request | '10' | 4:55",
+                "base: login, tiers: { free: { maxRequests: 0 } } | tiers.free.max-requests | 0 | 4:55",
+                "base: login, candidate: { windwo: 1m } | candidate.windwo | '1m' | 4:46",
+                "base: logni | base | 'logni' | 4:18",
+                "base: login, penalties: [ { after: 1, block: 1x } ] | penalties.block | '1x' | 4:47",
+            },
+            quoteCharacter = '\u0000')
+    void invalidLimitIsReportedWithItsFileAndLine(
+            String limit, String property, String value, String place, @TempDir Path folder, CapturedOutput output)
+            throws Exception {
+        Path file = Files.writeString(folder.resolve("application.yaml"), """
+                ratelimit:
+                  store.type: memory
+                  limits:
+                    api: { %s }
+                    login: { algorithm: fixed-window, max-requests: 5, window: 1m }
+                """.formatted(limit));
+
+        start("--spring.config.location=" + file.toUri());
+
+        assertThat(output)
+                .contains(
+                        "APPLICATION FAILED TO START",
+                        "Property: ratelimit.limits.api." + property + "\n    Value: " + value + "\n    Origin: ",
+                        "application.yaml] - " + place);
+    }
+
     private static void start(String argument) {
         SpringApplication spring = new SpringApplication(RateLimitAutoConfiguration.class);
         spring.setWebApplicationType(WebApplicationType.NONE);
