@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * If both headers are present and disagree, a proxy that writes one of them passed the other on unread. The one that the proxy
  * is known to write is trusted, else neither: see {@link ForwardingHeaders}.
  */
-public final class ClientAddresses {
+public final class ClientAddresses implements LearnedFromRequests {
 
     public static final String X_FORWARDED_FOR = "X-Forwarded-For";
     public static final String FORWARDED = "Forwarded";
@@ -47,6 +47,13 @@ public final class ClientAddresses {
     public ClientAddresses(List<AddressRange> trustedProxies, ForwardingHeader header) {
         this.trustedProxies = List.copyOf(trustedProxies);
         this.headers = new ForwardingHeaders(header);
+    }
+
+    /** Forgets what requests have shown of the proxies, and which warnings were logged. */
+    @Override
+    public void forget() {
+        headers.forget();
+        warnings.clear();
     }
 
     /** The client's address, or {@code null} if the connection has none. */

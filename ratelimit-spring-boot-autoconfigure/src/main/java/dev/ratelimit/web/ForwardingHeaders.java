@@ -38,6 +38,10 @@ final class ForwardingHeaders {
         return known == ForwardingHeader.AUTO ? null : known;
     }
 
+    void forget() {
+        headers.clear();
+    }
+
     private void remember(IpAddress proxy, ForwardingHeader header) {
         ForwardingHeader known = headers.get(proxy);
         if (known == null && headers.size() < MOST_PROXIES) {

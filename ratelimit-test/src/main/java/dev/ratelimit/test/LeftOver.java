@@ -11,11 +11,13 @@ import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.caller.Caller;
 import dev.ratelimit.caller.Quota;
 import dev.ratelimit.gate.Subjects;
+import dev.ratelimit.login.check.LoginSubjects;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationContext;
 
@@ -87,8 +89,27 @@ final class LeftOver {
             Subject client = clients.ofAddress(address);
             subjects.add(client);
             subjects.add(clients.ofUserAndAddress(user == null ? client : Subject.user(user), address));
+            if (isOfLogins()) {
+                addLogin(subjects, clients.client(address), user);
+            }
         }
         return subjects;
+    }
+
+    /** Whether failed logins count on the limit: by name, and by name and address. */
+    private boolean isOfLogins() {
+        return Stream.of("limit", "address-limit", "name-limit")
+                .map(property -> context.getEnvironment().getProperty("ratelimit.login." + property))
+                .anyMatch(annotation.limit()::equals);
+    }
+
+    private void addLogin(Set<Subject> subjects, String client, @Nullable String user) {
+        if (user == null) {
+            throw invalid("failed logins count on this limit, but by which name is not known; write it, as in"
+                    + " @WithRateLimit(limit = \"" + annotation.limit() + "\", user = \"alice\")");
+        }
+        LoginSubjects login = LoginSubjects.of(client, user);
+        Stream.of(login.together(), login.name()).filter(Objects::nonNull).forEach(subjects::add);
     }
 
     private @Nullable String userWithoutRules() {

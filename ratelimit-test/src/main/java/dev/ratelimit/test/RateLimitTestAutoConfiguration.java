@@ -5,6 +5,7 @@ import dev.ratelimit.caller.Accounts;
 import dev.ratelimit.caller.ApiKeys;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.web.LearnedFromRequests;
 import jakarta.servlet.Filter;
 import java.nio.file.Path;
 import java.time.InstantSource;
@@ -77,7 +78,8 @@ public final class RateLimitTestAutoConfiguration {
             ObjectProvider<StoreRateLimiter> limiter,
             ObjectProvider<StoreInMemory> store,
             ObjectProvider<TestPolicies> policies,
-            ObjectProvider<PolicyStorage> storage) {
+            ObjectProvider<PolicyStorage> storage,
+            ObjectProvider<LearnedFromRequests> learned) {
         return new TestState(() -> {
             clock.ifAvailable(RateLimitClock::reset);
             faults.startTest();
@@ -85,6 +87,7 @@ public final class RateLimitTestAutoConfiguration {
             key.set(null);
             policies.ifAvailable(stored -> storage.ifAvailable(stored::reset));
             limiter.ifAvailable(StoreRateLimiter::forgetEverything);
+            learned.forEach(LearnedFromRequests::forget);
             store.ifAvailable(memory -> memory.store().empty());
         });
     }

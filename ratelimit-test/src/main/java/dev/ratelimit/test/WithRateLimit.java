@@ -11,7 +11,8 @@ import java.lang.annotation.Target;
 /**
  * Runs a test with so much of a limit left to its caller. The caller is the user of the test (as with Spring Security's
  * {@code @WithMockUser}), else this machine by its address. It applies to rules and annotations that count by user, by
- * address, by both, or by API key; for any other key, name the {@link #subject()}.
+ * address, by both, or by API key; for any other key, name the {@link #subject()}. On a limit of failed logins, the user is the
+ * name that logs in.
  *
  * <pre>{@code
  * @Test

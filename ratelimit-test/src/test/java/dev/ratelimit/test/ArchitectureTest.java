@@ -34,7 +34,9 @@ class ArchitectureTest {
                             "gate",
                             "policy",
                             "store",
-                            "store.sqlite"),
+                            "store.sqlite",
+                            "login",
+                            "web"),
             "test.assertion", List.of("setting"),
             "test.store", List.of("", "algorithm", "engine", "store", "test", "upkeep"));
 

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param address {@code null} outside of web requests
  * @param name {@code null} if the login has none
  */
-record LoginSubjects(
+public record LoginSubjects(
         @Nullable Subject together,
         @Nullable Subject address,
         @Nullable Subject name) {
@@ -20,7 +20,7 @@ record LoginSubjects(
      * @param client the text that stands for the client's address, or {@code null}
      * @param name as it was sent
      */
-    static LoginSubjects of(@Nullable String client, @Nullable String name) {
+    public static LoginSubjects of(@Nullable String client, @Nullable String name) {
         String folded = name == null ? "" : LoginName.folded(name);
         Subject byAddress = client == null ? null : Subject.ip(client);
         Subject byName = folded.isEmpty() ? null : Subject.of(LoginName.TYPE, folded);
