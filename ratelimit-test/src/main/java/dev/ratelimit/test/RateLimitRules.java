@@ -4,11 +4,13 @@ import dev.ratelimit.annotation.RateLimitExempt;
 import dev.ratelimit.annotation.RateLimited;
 import dev.ratelimit.gate.Exemptions;
 import dev.ratelimit.policy.Action;
+import dev.ratelimit.policy.Conditions;
 import dev.ratelimit.policy.PathReadings;
 import dev.ratelimit.policy.Policies;
+import dev.ratelimit.policy.Rule;
 import java.lang.reflect.AnnotatedElement;
-import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -20,6 +22,7 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.servlet.function.support.RouterFunctionMapping;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
@@ -43,10 +46,13 @@ public final class RateLimitRules {
     }
 
     /**
-     * Verifies that each endpoint of the application's controllers is covered: by a rule for its path and method, by
-     * {@link RateLimited}, or by an exemption ({@link RateLimitExempt}, {@code ratelimit.exempt.paths}, a bean of type
-     * {@code ExemptPaths}, or a rule that allows). Other conditions of a rule, such as tiers, are not looked at. A rule in shadow
-     * covers nothing.
+     * Verifies that each endpoint of the application's controllers and router functions is covered: by a rule for its path and
+     * method, by {@link RateLimited}, or by an exemption ({@link RateLimitExempt}, {@code ratelimit.exempt.paths}, a bean of type
+     * {@code ExemptPaths}, or a rule that allows). A rule in shadow covers nothing. A rule with another condition applies to some
+     * callers only, so it covers nothing either. Only rules that together name all tiers do.
+     *
+     * <p>Annotations are seen on controllers, not on methods that they or router functions call. A router function is not checked,
+     * and is named, if its predicate is of another kind than paths and methods that must hold together.
      *
      * @throws AssertionError if one is not; the message names all of them
      */
@@ -60,16 +66,20 @@ public final class RateLimitRules {
         }
     }
 
-    /** The endpoints that {@link #verifyEveryEndpointIsLimited} complains of, such as {@code GET /posts: Posts.list()}. */
+    /**
+     * The endpoints that {@link #verifyEveryEndpointIsLimited} complains of, such as {@code GET /posts: Posts.list()}. A note is added
+     * if some rules apply to some callers only, or if a router function cannot be checked.
+     */
     public static List<String> unlimitedEndpoints(ApplicationContext context) {
         RateLimitRules rules = new RateLimitRules(context);
-        return context.getBeansOfType(RequestMappingHandlerMapping.class).values().stream()
+        Stream<String> methods = context.getBeansOfType(RequestMappingHandlerMapping.class).values().stream()
                 .flatMap(mapping -> mapping.getHandlerMethods().entrySet().stream())
                 .filter(entry -> !entry.getValue().getBeanType().getName().startsWith(FRAMEWORK))
-                .flatMap(rules::unlimited)
-                .sorted()
-                .distinct()
-                .toList();
+                .flatMap(rules::unlimited);
+        Stream<String> functions = context.getBeansOfType(RouterFunctionMapping.class).values().stream()
+                .flatMap(mapping -> RouterEndpoints.of(mapping.getRouterFunction()).stream())
+                .flatMap(rules::unlimited);
+        return Stream.concat(methods, functions).sorted().distinct().toList();
     }
 
     private Stream<String> unlimited(Map.Entry<RequestMappingInfo, HandlerMethod> endpoint) {
@@ -77,17 +87,27 @@ public final class RateLimitRules {
         if (isAnnotated(handler.getMethod()) || isAnnotated(handler.getBeanType())) {
             return Stream.of();
         }
-        List<String> unlimited = new ArrayList<>();
-        for (String path : endpoint.getKey().getPatternValues()) {
-            Set<String> methods = new TreeSet<>(methods(endpoint.getKey()));
-            int all = methods.size();
-            methods.removeIf(method -> isCovered(method, path));
-            if (!methods.isEmpty()) {
-                boolean any = methods.size() == all && methods.equals(USUAL);
-                unlimited.add((any ? "any method" : String.join(", ", methods)) + " " + path + ": " + named(handler));
-            }
+        return endpoint.getKey().getPatternValues().stream()
+                .flatMap(path -> unlimited(methods(endpoint.getKey()), path, named(handler)));
+    }
+
+    private Stream<String> unlimited(RouterEndpoints.Endpoint endpoint) {
+        String path = endpoint.path();
+        return path == null
+                ? Stream.of("not checked: router function " + endpoint.predicate())
+                : unlimited(endpoint.methods().isEmpty() ? USUAL : endpoint.methods(), path, "router function");
+    }
+
+    private Stream<String> unlimited(Set<String> all, String path, String handler) {
+        Set<String> methods = new TreeSet<>(all);
+        methods.removeIf(method -> isCovered(method, path));
+        if (methods.isEmpty()) {
+            return Stream.of();
         }
-        return unlimited.stream();
+        Set<String> partial = new TreeSet<>();
+        methods.forEach(method -> rulesFor(method, path).forEach(rule -> partial.add(rule.name())));
+        return Stream.of((methods.equals(USUAL) ? "any method" : String.join(", ", methods)) + " " + path + ": "
+                + handler + (partial.isEmpty() ? "" : " (for some callers only: " + String.join(", ", partial) + ")"));
     }
 
     private static boolean isAnnotated(AnnotatedElement element) {
@@ -105,9 +125,32 @@ public final class RateLimitRules {
 
     private boolean isCovered(String method, String path) {
         PathReadings example = PathReadings.of(example(path));
-        return exemptions.exempts(example)
-                || policies.current().rules().rulesFor(method, example).stream()
-                        .anyMatch(rule -> rule.action() != Action.SHADOW);
+        return exemptions.exempts(example) || areForEverybody(rulesFor(method, path));
+    }
+
+    private List<Rule> rulesFor(String method, String path) {
+        return policies.current().rules().rulesFor(method, PathReadings.of(example(path))).stream()
+                .filter(rule -> rule.action() != Action.SHADOW)
+                .toList();
+    }
+
+    /** Whether each caller meets one of them. */
+    private boolean areForEverybody(List<Rule> rules) {
+        Set<String> tiers = new HashSet<>();
+        for (Rule rule : rules) {
+            Conditions conditions = rule.conditions();
+            boolean ofTiersAlone = conditions.addresses().isEmpty()
+                    && conditions.authorities().isEmpty()
+                    && conditions.apiKeys().isEmpty()
+                    && conditions.expression() == null;
+            if (ofTiersAlone && conditions.tiers().isEmpty()) {
+                return true;
+            }
+            if (ofTiersAlone) {
+                tiers.addAll(conditions.tiers());
+            }
+        }
+        return tiers.containsAll(policies.current().tierNames());
     }
 
     /** A path that the pattern matches: variables and wildcards become a text that no rule is likely to name. */

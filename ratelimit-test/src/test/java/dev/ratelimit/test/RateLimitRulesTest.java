@@ -14,10 +14,16 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.support.StaticApplicationContext;
+import org.springframework.http.MediaType;
 import org.springframework.test.context.TestPropertySource;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.servlet.function.HandlerFunction;
+import org.springframework.web.servlet.function.RequestPredicates;
+import org.springframework.web.servlet.function.RouterFunction;
+import org.springframework.web.servlet.function.RouterFunctions;
+import org.springframework.web.servlet.function.ServerResponse;
 
 @SpringBootTest(classes = Shop.class)
 class RateLimitRulesTest {
@@ -146,6 +152,81 @@ class RateLimitRulesTest {
         @Test
         void coversNothing(@Autowired ApplicationContext own) {
             assertThat(RateLimitRules.unlimitedEndpoints(own)).hasSize(1);
+        }
+    }
+
+    @Nested
+    @TestPropertySource(
+            properties = {
+                "ratelimit.rules.news.path=/news/{id}",
+                "ratelimit.rules.news.tiers=premium",
+                "ratelimit.rules.news.limits=goods",
+                "ratelimit.rules.partners-news.path=/news/{id}",
+                "ratelimit.rules.partners-news.addresses=192.0.2.0/24",
+                "ratelimit.rules.partners-news.limits=goods"
+            })
+    class RulesForSomeCallers {
+
+        @Test
+        void doNotCoverAllOfThem(@Autowired ApplicationContext own) {
+            assertThat(RateLimitRules.unlimitedEndpoints(own))
+                    .containsExactly("GET /news/{id}: Goods.news(String) (for some callers only: news, partners-news)");
+        }
+    }
+
+    @Nested
+    @TestPropertySource(
+            properties = {
+                "ratelimit.rules.news.path=/news/{id}",
+                "ratelimit.rules.news.tiers=premium",
+                "ratelimit.rules.news.limits=goods",
+                "ratelimit.rules.other-news.path=/news/{id}",
+                "ratelimit.rules.other-news.tiers=free",
+                "ratelimit.rules.other-news.limits=goods"
+            })
+    class RulesForAllTiers {
+
+        @Test
+        void coverAllCallersTogether(@Autowired ApplicationContext own) {
+            assertThat(RateLimitRules.unlimitedEndpoints(own)).isEmpty();
+        }
+    }
+
+    @Nested
+    @Import(Functions.Routes.class)
+    @TestPropertySource(
+            properties = {
+                "ratelimit.exempt.paths=/news/**",
+                "ratelimit.rules.functions.path=/functions/limited/**",
+                "ratelimit.rules.functions.limits=goods"
+            })
+    class Functions {
+
+        @Test
+        void areNamedUnlessTheyAreCovered(@Autowired ApplicationContext own) {
+            assertThat(RateLimitRules.unlimitedEndpoints(own))
+                    .containsExactly(
+                            "GET /functions/open/{id}: router function",
+                            "any method /functions/nested/any: router function",
+                            "not checked: router function (/functions/one || /functions/two)");
+        }
+
+        static class Routes {
+
+            @Bean
+            RouterFunction<ServerResponse> routes() {
+                HandlerFunction<ServerResponse> ok =
+                        request -> ServerResponse.ok().build();
+                return RouterFunctions.route()
+                        .GET("/functions/limited/{id}", ok)
+                        .GET("/functions/open/{id}", RequestPredicates.accept(MediaType.TEXT_PLAIN), ok)
+                        .path("/functions/nested", nested -> nested.route(RequestPredicates.path("/any"), ok))
+                        .path("/functions/limited", nested -> nested.POST("/nested", ok))
+                        .route(
+                                RequestPredicates.path("/functions/one").or(RequestPredicates.path("/functions/two")),
+                                ok)
+                        .build();
+            }
         }
     }
 
