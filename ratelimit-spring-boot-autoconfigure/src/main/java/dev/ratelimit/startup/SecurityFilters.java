@@ -28,7 +28,7 @@ final class SecurityFilters {
 
     /** They serve no path but those that their matchers name, and let users in by name and password. */
     private static final Set<String> BY_PASSWORD = Set.of(
-            "dev.ratelimit.login.LoginFilter",
+            "dev.ratelimit.login.check.LoginFilter",
             "org.springframework.web.filter.CorsFilter",
             WEB + "access.ExceptionTranslationFilter",
             WEB + "access.intercept.AuthorizationFilter",

@@ -35,7 +35,7 @@ class ArchitectureTest {
                             "policy",
                             "store",
                             "store.sqlite",
-                            "login",
+                            "login.check",
                             "web"),
             "test.assertion", List.of("setting"),
             "test.store", List.of("", "algorithm", "engine", "store", "test", "upkeep"));
