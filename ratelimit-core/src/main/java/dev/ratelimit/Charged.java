@@ -10,8 +10,8 @@ public interface Charged {
      * Takes the charge back as if the request had never come: its time no longer counts for {@code min-interval} either. Permits
      * of a lease go back to the lease while it is held. Give back once.
      *
-     * @return whether it was done; {@code false} if the store failed, and then it may be tried again, or if the lease is no
-     *     longer held
+     * @return whether it was done; {@code false} if the store failed, or if the lease is no longer held. You may call it again:
+     *     it is repeated only if the store has surely not made it
      */
     boolean giveBack();
 }

@@ -6,6 +6,7 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.engine.StoreOrFailurePolicy.Decided;
+import dev.ratelimit.engine.StoreOrFailurePolicy.Settlement;
 import dev.ratelimit.engine.lease.Leases;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.Operation.Demand;
@@ -88,9 +89,8 @@ final class Charges {
      * Settles charges of this process or of the store.
      *
      * @param eras where they were charged: see {@link Decided}
-     * @return whether it was done
      */
-    boolean settle(List<Demand> settlements, @Nullable Map<StateKey, Long> eras) {
+    Settlement settle(List<Demand> settlements, @Nullable Map<StateKey, Long> eras) {
         return asking.settle(settlements, eras);
     }
 

@@ -258,8 +258,7 @@ final class StoreCalls {
         if (result instanceof UndecidedException e) {
             undecided = e;
         } else if (result instanceof TimeoutException) {
-            lane.queue().leave(pending);
-            undecided = UndecidedException.late();
+            undecided = UndecidedException.late(!lane.queue().leave(pending));
         } else {
             undecided = UndecidedException.failed((Throwable) result);
         }

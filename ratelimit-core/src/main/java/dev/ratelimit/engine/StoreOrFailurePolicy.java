@@ -67,6 +67,15 @@ final class StoreOrFailurePolicy {
         }
     }
 
+    /** The end of a settlement. */
+    enum Settlement {
+        DONE,
+        /** Surely nothing was changed, so it may be tried again. */
+        UNDONE,
+        /** It may have been done, as a whole or in part. */
+        UNKNOWN
+    }
+
     /** The clock of the store, as far as this process knows it. */
     private long now() {
         InstantSource clock = store.clock();
@@ -114,23 +123,23 @@ final class StoreOrFailurePolicy {
      * Settles charges of this process or of the store.
      *
      * @param eras where they were charged: see {@link Decided}
-     * @return whether it was done
      */
-    boolean settle(List<Demand> settlements, @Nullable Map<StateKey, Long> eras) {
+    Settlement settle(List<Demand> settlements, @Nullable Map<StateKey, Long> eras) {
         List<Demand> stored = eras == null ? settlements : local.settle(settlements, eras);
         if (stored.isEmpty()) {
-            return true;
+            return Settlement.DONE;
         }
         Operation operation = new Operation(Kind.SETTLE, stored);
         if (immediate) {
             store.decide(operation);
-            return true;
+            return Settlement.DONE;
         }
         try {
             calls.submit(new Pending(operation), System.nanoTime());
-            return true;
+            return Settlement.DONE;
         } catch (UndecidedException e) {
-            return false;
+            boolean all = stored.size() == settlements.size(); // else a part was done here
+            return all && e.isSurelyUndone() ? Settlement.UNDONE : Settlement.UNKNOWN;
         }
     }
 }

@@ -4,20 +4,28 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.algorithm.Charge;
 import dev.ratelimit.algorithm.Verdict;
+import dev.ratelimit.engine.StoreOrFailurePolicy.Settlement;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.StateKey;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /** The charges of one request, until they are settled. */
 final class StoreReservation implements Reservation {
 
+    private enum State {
+        OPEN,
+        SETTLED,
+        /** The store may have settled it. A second refund could admit too much. */
+        UNKNOWN
+    }
+
     private final Charges charges;
     private final Decision decision;
-    private final AtomicBoolean settled = new AtomicBoolean();
+    private final AtomicReference<State> state = new AtomicReference<>(State.OPEN);
     private final List<Demand> demands;
     private final List<Verdict> verdicts;
     private final @Nullable Map<StateKey, Long> eras;
@@ -48,8 +56,7 @@ final class StoreReservation implements Reservation {
 
     @Override
     public boolean commit() {
-        settleOnce();
-        return true;
+        return begins();
     }
 
     @Override
@@ -76,16 +83,20 @@ final class StoreReservation implements Reservation {
             throw new IllegalArgumentException("cost is " + cost + "; settle for zero or more");
         }
         demands.forEach(demand -> LimitResolution.requireGrantable(demand.limit(), cost));
-        settleOnce();
-        boolean done = charges.settle(settlements(cost, withInterval), eras);
-        if (!done) {
-            settled.set(false); // the charge stays, which is the safe side, unless the caller tries again
-        } else if (withInterval) {
-            trials.giveBack();
-        } else {
-            trials.settle(cost);
+        if (!begins()) {
+            return false;
         }
-        return done;
+        Settlement end = charges.settle(settlements(cost, withInterval), eras);
+        if (end == Settlement.DONE) {
+            if (withInterval) {
+                trials.giveBack();
+            } else {
+                trials.settle(cost);
+            }
+            return true;
+        }
+        state.set(end == Settlement.UNDONE ? State.OPEN : State.UNKNOWN);
+        return false;
     }
 
     /** The charges that change; a limit that has been redefined since no longer holds the charge. */
@@ -104,9 +115,14 @@ final class StoreReservation implements Reservation {
         return settlements;
     }
 
-    private void settleOnce() {
-        if (!settled.compareAndSet(false, true)) {
-            throw new IllegalStateException("this reservation was settled already");
+    /** Whether it may be settled now: not if nobody knows whether it was settled before. */
+    private boolean begins() {
+        if (state.compareAndSet(State.OPEN, State.SETTLED)) {
+            return true;
         }
+        if (state.get() == State.UNKNOWN) {
+            return false;
+        }
+        throw new IllegalStateException("this reservation was settled already");
     }
 }

@@ -45,6 +45,14 @@ public class LimitStoreException extends RuntimeException {
     }
 
     /**
+     * Whether operations without an answer have surely changed nothing. If not, a refund must not be made again: two refunds of
+     * one charge would admit too much.
+     */
+    public boolean isSurelyUndone() {
+        return false;
+    }
+
+    /**
      * The {@linkplain LimitStore#part parts of the store} that failed. If it is empty, all parts of the operations without
      * an answer count as failed.
      */

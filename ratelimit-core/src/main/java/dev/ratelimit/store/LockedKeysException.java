@@ -40,4 +40,9 @@ public final class LockedKeysException extends LimitStoreException {
     public Set<StateKey> keys() {
         return keys;
     }
+
+    @Override
+    public boolean isSurelyUndone() {
+        return true;
+    }
 }

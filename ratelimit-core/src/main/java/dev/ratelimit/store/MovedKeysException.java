@@ -25,4 +25,9 @@ public final class MovedKeysException extends LimitStoreException {
     public Set<StateKey> keys() {
         return keys;
     }
+
+    @Override
+    public boolean isSurelyUndone() {
+        return true;
+    }
 }

@@ -18,4 +18,9 @@ public final class UnreachedStoreException extends LimitStoreException {
     public UnreachedStoreException(String message, Set<Integer> parts, Throwable cause) {
         super(message, List.of(), parts, cause);
     }
+
+    @Override
+    public boolean isSurelyUndone() {
+        return true;
+    }
 }

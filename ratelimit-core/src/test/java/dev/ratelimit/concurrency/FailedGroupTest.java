@@ -11,10 +11,14 @@ import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
+import dev.ratelimit.store.UnreachedStoreException;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.store.sqlite.SqliteLimitStore;
 import dev.ratelimit.testing.SettableClock;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
@@ -54,6 +58,24 @@ class FailedGroupTest {
             broken.set(false);
 
             assertThat(ofAnotherProcess.decide(GROUP).get(0).allowed()).isTrue();
+            assertThat(store.decide(GROUP).get(0).verdicts().get(0).remaining()).isEqualTo(3);
+        }
+    }
+
+    /** Only then may a refund be made again. */
+    @Test
+    void groupThatWaitedInVainForAnotherProcessIsSaidToHaveChangedNothing(@TempDir Path folder) throws SQLException {
+        SqliteFile file = SqliteFile.at(folder.resolve("ratelimit.db")).busyTimeout(Duration.ofMillis(20));
+        Schema.migrate(file);
+        try (SqliteLimitStore store = new SqliteLimitStore(file);
+                Connection other = file.dataSource().getConnection();
+                Statement statement = other.createStatement()) {
+            assertThat(store.decide(GROUP).get(0).allowed()).isTrue();
+            statement.execute("BEGIN IMMEDIATE");
+
+            assertThatThrownBy(() -> store.decide(GROUP)).isInstanceOf(UnreachedStoreException.class);
+
+            statement.execute("ROLLBACK");
             assertThat(store.decide(GROUP).get(0).verdicts().get(0).remaining()).isEqualTo(3);
         }
     }

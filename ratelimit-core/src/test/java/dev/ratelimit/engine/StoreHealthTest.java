@@ -41,7 +41,7 @@ class StoreHealthTest {
     void whereSomeAreDecidedAndOthersNotItIsSaidOnce() {
         try (Messages messages = new Messages()) {
             for (int i = 0; i < 50; i++) {
-                health.undecided(UndecidedException.late());
+                health.undecided(UndecidedException.late(true));
                 nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(100));
                 health.decided();
             }
@@ -52,7 +52,7 @@ class StoreHealthTest {
             health.decided();
             assertThat(messages.all()).containsExactly(DOWN, UP);
 
-            health.undecided(UndecidedException.late());
+            health.undecided(UndecidedException.late(true));
             assertThat(messages.all()).containsExactly(DOWN, UP, DOWN);
         }
     }
@@ -63,7 +63,7 @@ class StoreHealthTest {
         StoreHealth.Part second = store.newPart();
         StoreHealth.Part third = store.newPart();
         try (Messages messages = new Messages()) {
-            second.undecided(UndecidedException.late());
+            second.undecided(UndecidedException.late(true));
             nanos.addAndGet(TimeUnit.SECONDS.toNanos(2));
             health.decided();
             third.decided();

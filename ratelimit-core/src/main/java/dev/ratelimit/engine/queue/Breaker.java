@@ -112,7 +112,7 @@ public final class Breaker {
         failingSince.compareAndSet(CLOSED, askedAt - success > 0 ? askedAt : success);
         long since = failingSince.get();
         if (since != CLOSED && now - since >= silenceNanos) {
-            lastFailure = failure;
+            lastFailure = failure.refused();
             nextTry.set(opened(now));
         }
     }

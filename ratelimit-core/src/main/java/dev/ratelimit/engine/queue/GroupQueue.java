@@ -107,7 +107,7 @@ public final class GroupQueue {
     public Answer submit(Pending pending, long deadlineNanos) throws UndecidedException {
         long now = System.nanoTime();
         if (deadlineNanos - now <= 0) {
-            throw UndecidedException.late();
+            throw UndecidedException.late(false);
         }
         Turn turn = enter(pending, store.answersInTime() && !VirtualThreads.isCurrent());
         if (turn == Turn.LEAD) {
@@ -124,8 +124,7 @@ public final class GroupQueue {
             startWorker();
         }
         if (!pending.await(deadlineNanos)) {
-            leave(pending);
-            throw UndecidedException.late();
+            throw UndecidedException.late(!leave(pending));
         }
         return pending.answer();
     }
@@ -334,13 +333,19 @@ public final class GroupQueue {
         }
     }
 
-    /** Removes a caller that has missed its deadline, so that it is not sent to the store. */
-    public void leave(Pending pending) {
+    /**
+     * Removes a caller that has missed its deadline, so that it is not sent to the store.
+     *
+     * @return whether it still waited, so that it is never sent
+     */
+    public boolean leave(Pending pending) {
         mutex.lock();
         try {
-            if (waiting.remove(pending) && ready > 0 && isReady(pending)) {
+            boolean waited = waiting.remove(pending);
+            if (waited && ready > 0 && isReady(pending)) {
                 ready--;
             }
+            return waited;
         } finally {
             mutex.unlock();
         }

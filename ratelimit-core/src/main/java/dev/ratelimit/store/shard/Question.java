@@ -3,12 +3,9 @@ package dev.ratelimit.store.shard;
 import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStoreException;
-import dev.ratelimit.store.LockedKeysException;
-import dev.ratelimit.store.MovedKeysException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
-import dev.ratelimit.store.UnreachedStoreException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -58,10 +55,7 @@ final class Question {
 
     /** Whether it has failed, and surely nothing was changed by it. */
     boolean isSurelyUndone() {
-        return !late
-                && (failure instanceof UnreachedStoreException
-                        || failure instanceof LockedKeysException
-                        || failure instanceof MovedKeysException);
+        return !late && failure != null && failure.isSurelyUndone();
     }
 
     /** The operation that takes all of its charges back, as if its request had never come. */

@@ -6,6 +6,7 @@ import dev.ratelimit.store.LimitStore;
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Pruned;
+import dev.ratelimit.store.UnreachedStoreException;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
 import dev.ratelimit.support.Micros;
 import java.sql.Connection;
@@ -67,16 +68,18 @@ public final class SqliteLimitStore implements LimitStore {
         lock.lock();
         try {
             SqliteSession writer = session();
+            boolean committing = false;
             try {
                 writer.begin();
                 writer.fetch(group);
                 List<Answer> answers = new GroupArithmetic(writer, Micros.of(clock.instant())).decide(group);
+                committing = true;
                 writer.commit();
                 return answers;
             } catch (SqliteSession.Failure e) {
-                throw failed(e.error());
+                throw failed(e.error(), committing);
             } catch (SQLException e) {
-                throw failed(e);
+                throw failed(e, committing);
             } catch (RuntimeException | Error e) {
                 closeSession(); // which rolls back: an open transaction would lock out every other process
                 throw e;
@@ -136,7 +139,7 @@ public final class SqliteLimitStore implements LimitStore {
             try {
                 session = new SqliteSession(connect());
             } catch (SQLException e) {
-                throw failed(e);
+                throw failed(e, false);
             }
         }
         return session;
@@ -149,12 +152,16 @@ public final class SqliteLimitStore implements LimitStore {
         return connection;
     }
 
-    private LimitStoreException failed(SQLException cause) {
-        closeSession();
+    /**
+     * @param committing whether it may be stored
+     */
+    private LimitStoreException failed(SQLException cause, boolean committing) {
+        closeSession(); // which rolls back
         String hint = String.valueOf(cause.getMessage()).contains("no such table")
                 ? "; Schema.migrate has not been run on this file"
                 : "";
-        return new LimitStoreException("SQLite at " + file.path() + " failed: " + cause.getMessage() + hint, cause);
+        String message = "SQLite at " + file.path() + " failed: " + cause.getMessage() + hint;
+        return committing ? new LimitStoreException(message, cause) : new UnreachedStoreException(message, cause);
     }
 
     private void closeSession() {

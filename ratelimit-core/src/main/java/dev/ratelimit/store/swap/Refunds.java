@@ -1,9 +1,7 @@
 package dev.ratelimit.store.swap;
 
-import dev.ratelimit.store.LockedKeysException;
-import dev.ratelimit.store.MovedKeysException;
+import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.Operation;
-import dev.ratelimit.store.UnreachedStoreException;
 import dev.ratelimit.support.DaemonThreads;
 import dev.ratelimit.support.LogText;
 import java.time.Duration;
@@ -74,10 +72,12 @@ public final class Refunds implements AutoCloseable {
     private void giveBack(Operation refund, int tries) {
         try {
             giveBack.accept(refund);
-        } catch (UnreachedStoreException | LockedKeysException | MovedKeysException e) {
-            schedule(refund, tries + 1);
         } catch (RuntimeException e) {
-            log.warn("Leaving a charge of {}: {}", subject(refund), LogText.of(e.getMessage()));
+            if (e instanceof LimitStoreException failure && failure.isSurelyUndone()) {
+                schedule(refund, tries + 1);
+            } else {
+                log.warn("Leaving a charge of {}: {}", subject(refund), LogText.of(e.getMessage()));
+            }
         }
     }
 
