@@ -11,8 +11,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Moves the state of subjects that nobody asks for, shard by shard and a few rows per step. When a pass over a shard has moved
- * all of it, and all instances have had time to learn of the list, the shard says that nothing is left. Used by one thread.
+ * Moves the state of subjects that nobody asks for, shard by shard and a few rows per step. It also moves state that has left
+ * its shard and has not arrived. When a pass over a shard has moved all of it, and all instances have had time to learn of the
+ * list, the shard says that nothing is left. Used by one thread.
  */
 final class Mover {
 

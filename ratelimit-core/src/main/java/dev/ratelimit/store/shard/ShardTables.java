@@ -54,19 +54,19 @@ public interface ShardTables {
     boolean hasState();
 
     /**
-     * Marks keys as moved, and returns their state. From then on, no operation on them is decided here. A key that has
-     * left before is returned as it left.
+     * Marks keys as moved, and returns their state. From then on, no operation on them is decided here. The mark keeps the
+     * state: a key that has left before is returned as it left.
      *
-     * @param forgotten whether no state is to be left to anyone
+     * @param forgotten whether the marks are emptied: the state has arrived, or nobody is to have it
      */
     List<Leaving> leave(List<StateKey> keys, int version, boolean forgotten);
 
     /** Stores state that has left another shard. A key that has state already keeps it. */
     void arrive(List<Leaving> rows);
 
-    /** The next keys after that one that have not left. */
+    /** The next keys after that one whose state is still here, also in a mark. */
     List<StateKey> keysAfter(@Nullable StateKey key, int most);
 
-    /** All state that the list of that version gives to other shards has left. */
+    /** Records that all state that the list of that version gives to other shards has left, unless a mark still keeps some. */
     void allMoved(int version);
 }

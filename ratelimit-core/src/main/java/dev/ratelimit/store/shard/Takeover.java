@@ -32,11 +32,12 @@ import org.jspecify.annotations.Nullable;
  *   <li>The old shard marks the key as moved, under the lock of its row, and says what state it has. From now on, nobody
  *       can charge it there.
  *   <li>The new shard stores that state, unless it has one: then another instance was faster.
+ *   <li>The old shard empties the mark. Until then the mark keeps the state, and {@link Mover} brings it again.
  *   <li>This instance remembers that the key has arrived.
  * </ol>
  *
- * Each step may be repeated, so that an instance that stops in between does no harm. A reset also forgets the state that the
- * mark keeps, so that it does not come back.
+ * Each step may be repeated, so that an instance that stops in between does no harm. A reset empties the mark first, so that
+ * the state does not come back.
  *
  * <p>An old shard may be silent, and other subjects of the group must not wait for it. So it is asked on another thread. Once it
  * has kept a group waiting for too long, nobody waits for it until it has answered. Thread-safe.
@@ -171,24 +172,14 @@ final class Takeover implements AutoCloseable {
                     .add(row);
         }
         byShard.forEach((to, rows) -> {
-            if (!forgotten && rows.stream().anyMatch(Takeover::saysAnything)) {
-                tables(to).arrive(rows);
-                forgetPenalties(from, rows, placement);
+            List<Leaving> full = rows.stream().filter(Takeover::saysAnything).toList();
+            if (!forgotten && !full.isEmpty()) {
+                tables(to).arrive(full);
+                tables(from).leave(full.stream().map(Leaving::key).toList(), placement.version, true);
             }
         });
         if (placement.version == version) {
             arrived.addAll(keys);
-        }
-    }
-
-    /** Penalties are listed for operators: once they have arrived, they must not be listed twice. */
-    private void forgetPenalties(int from, List<Leaving> rows, Placement placement) {
-        List<StateKey> keys = rows.stream()
-                .filter(row -> !row.violations().isNone())
-                .map(Leaving::key)
-                .toList();
-        if (!keys.isEmpty()) {
-            tables(from).leave(keys, placement.version, true);
         }
     }
 

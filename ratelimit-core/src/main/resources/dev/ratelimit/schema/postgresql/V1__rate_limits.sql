@@ -46,7 +46,7 @@ CREATE TABLE ratelimit.rate_limits (
 ) WITH (fillfactor = 70);
 
 COMMENT ON TABLE ratelimit.rate_limits IS 'Live state, one row for each subject (user_id) and limit (resource)';
-COMMENT ON COLUMN ratelimit.rate_limits.algorithm IS 'that wrote the row; empty if nothing was counted yet; after "moved:VERSION:" if the subject is on another shard since';
+COMMENT ON COLUMN ratelimit.rate_limits.algorithm IS 'that wrote the row; empty if nothing was counted yet; after "moved:VERSION:" if the subject has left for another shard, and nothing after it once the state has arrived there';
 COMMENT ON COLUMN ratelimit.rate_limits.window_start IS 'of the window that request_count is of';
 COMMENT ON COLUMN ratelimit.rate_limits.window_size IS 'length of the window; for buckets, the units that one permit is';
 COMMENT ON COLUMN ratelimit.rate_limits.capacity IS 'the most that the limit could grant when the row was written';

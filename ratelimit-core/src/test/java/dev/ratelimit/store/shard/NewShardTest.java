@@ -28,6 +28,7 @@ import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.StateKey;
+import dev.ratelimit.store.postgresql.PostgresShardTables;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -49,6 +50,10 @@ class NewShardTest {
 
     private static final Limit LIMIT = atMost("calls", 3);
     private static final List<Subject> USERS = users(60);
+    private static final Limit STRICT = Limit.named("strict")
+            .algorithm(new FixedWindow(1, Duration.ofDays(3650)))
+            .penalty(2, Duration.ofDays(1))
+            .build();
 
     private final TestShards shards = new TestShards();
 
@@ -79,31 +84,27 @@ class NewShardTest {
         assertThat(movingToC()).hasSizeGreaterThan(5);
         assertThat(shards.count("c", "algorithm = 'fixed-window'"))
                 .isEqualTo(movingToC().size());
-        assertThat(shards.count("a", "algorithm = 'moved:2:fixed-window'")
-                        + shards.count("b", "algorithm = 'moved:2:fixed-window'"))
+        assertThat(shards.count("a", "algorithm = 'moved:2:'") + shards.count("b", "algorithm = 'moved:2:'"))
+                .as("marks, empty since the state has arrived")
                 .isEqualTo(movingToC().size());
     }
 
     @Test
     void penaltiesAndViolationsMoveToo() {
-        Limit strict = Limit.named("strict")
-                .algorithm(new FixedWindow(1, Duration.ofDays(3650)))
-                .penalty(2, Duration.ofDays(1))
-                .build();
         List<Subject> moving = movingToC();
         Subject once = moving.get(0);
         Subject twice = moving.get(1);
         try (ShardedLimitStore two = shards.open(ASLEEP, "a", "b")) {
-            admitted(two, once, strict, 2);
-            admitted(two, twice, strict, 3);
+            admitted(two, once, STRICT, 2);
+            admitted(two, twice, STRICT, 3);
         }
 
         try (ShardedLimitStore three = shards.open(ASLEEP, "a", "b", "c")) {
-            assertThat(three.decide(operation(Kind.DECIDE, twice, strict))
+            assertThat(three.decide(operation(Kind.DECIDE, twice, STRICT))
                             .first()
                             .outcome())
                     .isEqualTo(Outcome.BLOCKED);
-            assertThat(three.decide(operation(Kind.DECIDE, once, strict))
+            assertThat(three.decide(operation(Kind.DECIDE, once, STRICT))
                             .first()
                             .penaltyUntil())
                     .as("the second violation")
@@ -187,6 +188,90 @@ class NewShardTest {
                 assertThat(isAllowed(three, user, LIMIT)).isFalse();
             }
         }
+    }
+
+    /** State leaves the old shards, but the new one cannot take it. */
+    @Test
+    void stateThatCouldNotArriveIsBroughtAfterTheGrace() {
+        useUp();
+        Subject once = movingToC().get(0);
+        Subject twice = movingToC().get(1);
+        try (ShardedLimitStore two = shards.open(ASLEEP, "a", "b")) {
+            admitted(two, once, STRICT, 2);
+            admitted(two, twice, STRICT, 3);
+        }
+        SwitchedTables failing = new SwitchedTables(shards.tables("c"));
+        failing.refusesArrivals(true);
+        try (ShardedLimitStore three =
+                shards.open(AWAKE, (name, tables) -> name.equals("c") ? failing : tables, "a", "b", "c")) {
+            // Both old shards are swept every 20 ms, so this takes longer than the grace of 200 ms.
+            Awaitility.await().until(() -> failing.refused() > 40);
+            assertThat(three.answersInTime()).as("nothing moves any more").isFalse();
+            assertThatThrownBy(() -> isAllowed(three, twice, STRICT)).isInstanceOf(LimitStoreException.class);
+
+            failing.refusesArrivals(false);
+
+            Awaitility.await().until(three::answersInTime);
+            for (Subject user : USERS) {
+                assertThat(isAllowed(three, user, LIMIT)).as("a fresh limit").isFalse();
+            }
+            assertThat(three.decide(operation(Kind.DECIDE, twice, STRICT))
+                            .first()
+                            .outcome())
+                    .isEqualTo(Outcome.BLOCKED);
+            assertThat(three.decide(operation(Kind.DECIDE, once, STRICT))
+                            .first()
+                            .penaltyUntil())
+                    .as("the second violation")
+                    .isPositive();
+        }
+    }
+
+    /** The rows of the states have expired and were deleted; violations are kept for longer. */
+    @Test
+    void violationsWithoutAStateAreBroughtAfterTheGraceToo() throws Exception {
+        Subject once = movingToC().get(0);
+        try (ShardedLimitStore two = shards.open(ASLEEP, "a", "b")) {
+            admitted(two, once, STRICT, 2);
+        }
+        for (String name : List.of("a", "b")) {
+            shards.execute(name, "DELETE FROM ratelimit.rate_limits");
+        }
+        SwitchedTables failing = new SwitchedTables(shards.tables("c"));
+        failing.refusesArrivals(true);
+        try (ShardedLimitStore three =
+                shards.open(AWAKE, (name, tables) -> name.equals("c") ? failing : tables, "a", "b", "c")) {
+            Awaitility.await().until(() -> failing.refused() > 40);
+            failing.refusesArrivals(false);
+            Awaitility.await().until(three::answersInTime);
+
+            assertThat(isAllowed(three, once, STRICT)).isTrue();
+            assertThat(three.decide(operation(Kind.DECIDE, once, STRICT))
+                            .first()
+                            .penaltyUntil())
+                    .as("the second violation")
+                    .isPositive();
+        }
+    }
+
+    /** Another instance is between both steps. */
+    @Test
+    void shardWhoseMarksKeepStateIsNotSaidToBeEmpty() {
+        useUp();
+        shards.open(ASLEEP, "a", "b", "c").close();
+        Rendezvous before = new Rendezvous(List.of("a", "b"));
+        Subject moved = movingToC().get(0);
+        PostgresShardTables old = shards.tables(before.of(moved.text()) == 0 ? "a" : "b");
+        List<StateKey> key = List.of(StateKey.of(moved, LIMIT.name()));
+        List<ShardTables.Leaving> onTheWay = old.leave(key, 2, false);
+
+        old.allMoved(2);
+        assertThat(old.read().get(1).moved()).isFalse();
+
+        shards.tables("c").arrive(onTheWay);
+        old.leave(key, 2, true);
+        old.allMoved(2);
+        assertThat(old.read().get(1).moved()).isTrue();
     }
 
     @Test

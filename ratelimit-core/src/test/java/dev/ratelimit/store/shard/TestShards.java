@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.BiFunction;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
 
@@ -60,18 +61,32 @@ final class TestShards {
     }
 
     ShardedLimitStore open(ShardWatch.Timing timing, String... names) {
+        return open(timing, (name, tables) -> tables, names);
+    }
+
+    /**
+     * @param around replaces the tables of a shard, by its name
+     */
+    ShardedLimitStore open(
+            ShardWatch.Timing timing, BiFunction<String, ShardTables, ShardTables> around, String... names) {
         List<Shard> shards = new ArrayList<>();
         for (String name : names) {
-            shards.add(new Shard(name, store(name), tables(name)));
+            shards.add(new Shard(name, store(name), around.apply(name, tables(name))));
         }
         return new ShardedLimitStore(shards, LONG, timing);
     }
 
     /** Decides by swaps instead of locks. */
     ShardedLimitStore openSwapping(ShardWatch.Timing timing, String... names) {
+        return openSwapping(timing, (name, tables) -> tables, names);
+    }
+
+    ShardedLimitStore openSwapping(
+            ShardWatch.Timing timing, BiFunction<String, ShardTables, ShardTables> around, String... names) {
         List<Shard> shards = new ArrayList<>();
         for (String name : names) {
-            shards.add(new Shard(name, new PostgresSwapStore(DATABASE, schema(name)).withDeadline(LONG), tables(name)));
+            LimitStore store = new PostgresSwapStore(DATABASE, schema(name)).withDeadline(LONG);
+            shards.add(new Shard(name, store, around.apply(name, tables(name))));
         }
         return new ShardedLimitStore(shards, LONG, timing);
     }

@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The shards in PostgreSQL. A key that has left is marked in {@code algorithm}: {@code moved:VERSION:ALGORITHM}. No
  * algorithm has such a name, so the admission statement leaves the row alone, and the Java path refuses it. All other
- * columns stay, so that the state is not lost if the instance that moves it stops before it has arrived.
+ * columns stay, so that the state is not lost if the instance that moves it stops before it has arrived. Then the mark is
+ * emptied: {@code moved:VERSION:}.
  */
 public final class PostgresShardTables implements ShardTables {
 
@@ -44,9 +45,15 @@ public final class PostgresShardTables implements ShardTables {
             ON CONFLICT (version) DO NOTHING
             """;
 
+    /** A mark that still keeps state or violations: another instance is about to bring them, or has failed to. */
     private static final String ALL_MOVED = """
-            UPDATE "%s".rate_limit_shards SET moved_at = floor(extract(epoch FROM clock_timestamp()) * 1000000)
+            UPDATE "%1$s".rate_limit_shards SET moved_at = floor(extract(epoch FROM clock_timestamp()) * 1000000)
             WHERE version = ? AND moved_at = 0
+              AND NOT EXISTS (SELECT FROM "%1$s".rate_limits WHERE algorithm LIKE 'moved:%%:_%%')
+              AND NOT EXISTS (
+                SELECT FROM "%1$s".rate_limit_penalties penalty
+                JOIN "%1$s".rate_limits state USING (user_id, resource)
+                WHERE state.algorithm LIKE 'moved:%%')
             """;
 
     /** Also inserts a mark where there is no state. A mark outlives the expiry of its state by a day at least. */
@@ -100,17 +107,16 @@ public final class PostgresShardTables implements ShardTables {
             ON CONFLICT (user_id, resource) DO NOTHING
             """;
 
+    /** Violations leave their table once they have arrived. */
     private static final String KEYS_AFTER = """
             SELECT user_id, resource FROM (
                 (SELECT user_id, resource FROM "%1$s".rate_limits
-                 WHERE (user_id, resource) > (?, ?) AND algorithm NOT LIKE 'moved:%%'
+                 WHERE (user_id, resource) > (?, ?)
+                   AND (algorithm NOT LIKE 'moved:%%' OR algorithm LIKE 'moved:%%:_%%')
                  ORDER BY user_id, resource LIMIT ?)
                 UNION
-                (SELECT user_id, resource FROM "%1$s".rate_limit_penalties penalty
-                 WHERE (user_id, resource) > (?, ?) AND NOT EXISTS (
-                    SELECT FROM "%1$s".rate_limits state
-                    WHERE state.user_id = penalty.user_id AND state.resource = penalty.resource
-                      AND state.algorithm LIKE 'moved:%%')
+                (SELECT user_id, resource FROM "%1$s".rate_limit_penalties
+                 WHERE (user_id, resource) > (?, ?)
                  ORDER BY user_id, resource LIMIT ?)
             ) key
             ORDER BY user_id, resource LIMIT ?
