@@ -9,8 +9,10 @@ import dev.ratelimit.store.StateKey;
 import dev.ratelimit.store.UnreachedStoreException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
@@ -22,7 +24,9 @@ final class GroupOutcome {
     private final List<Operation> group;
     private final @Nullable Answer[] answers;
     private final @Nullable LimitStoreException[] failures;
-    private final Set<Integer> failedShards = new TreeSet<>();
+
+    /** For each operation that failed, the shards that are to blame. */
+    private final Map<Integer, Set<Integer>> failedShards = new HashMap<>();
 
     GroupOutcome(List<Operation> group) {
         this.group = group;
@@ -34,17 +38,40 @@ final class GroupOutcome {
         return group;
     }
 
-    /** The places of operations without an answer. Their failures are forgotten. */
-    List<Integer> reopen() {
+    /** The places of operations with neither an answer nor a failure. */
+    List<Integer> open() {
         List<Integer> open = new ArrayList<>();
         for (int i = 0; i < answers.length; i++) {
-            if (answers[i] == null) {
-                failures[i] = null;
+            if (answers[i] == null && failures[i] == null) {
                 open.add(i);
             }
         }
-        failedShards.clear();
         return open;
+    }
+
+    /** Whether operations failed since state has moved to another shard. */
+    boolean hasMoved() {
+        return !moved().isEmpty();
+    }
+
+    /** Forgets these failures. All others stay: nobody knows whether their operations were done. */
+    void reopen() {
+        reopen(Set.of());
+    }
+
+    /** The same for operations that were only in the same group. */
+    void reopenOthers() {
+        reopen(moved());
+    }
+
+    private void reopen(Set<StateKey> without) {
+        for (int i = 0; i < failures.length; i++) {
+            if (failures[i] instanceof MovedKeysException
+                    && group.get(i).demands().stream().noneMatch(demand -> without.contains(demand.key()))) {
+                failures[i] = null;
+                failedShards.remove(i);
+            }
+        }
     }
 
     void answered(int place, Answer answer) {
@@ -53,18 +80,19 @@ final class GroupOutcome {
 
     void failed(int place, LimitStoreException e, Set<Integer> shards) {
         failures[place] = e;
-        failedShards.addAll(shards);
+        failedShards.put(place, shards);
     }
 
-    /** Takes what a store has decided before it failed. */
-    void decidedBefore(LimitStoreException e) {
+    /** Takes what a store has decided before it failed, and its failure for the others. */
+    void failed(MovedKeysException e) {
         for (int i = 0; i < answers.length; i++) {
             answers[i] = e.answers().isEmpty() ? null : e.answers().get(i);
+            failures[i] = answers[i] == null ? e : null;
         }
     }
 
     /** The keys that have moved to another shard. */
-    Set<StateKey> moved() {
+    private Set<StateKey> moved() {
         Set<StateKey> keys = new HashSet<>();
         for (LimitStoreException failure : failures) {
             if (failure instanceof MovedKeysException moved) {
@@ -85,27 +113,38 @@ final class GroupOutcome {
     }
 
     private LimitStoreException failed(List<LimitStoreException> all) {
-        if (all.stream().allMatch(GroupOutcome::isUndone)
-                && Arrays.stream(answers).allMatch(Objects::isNull)) {
-            LimitStoreException last = all.get(all.size() - 1);
-            return new UnreachedStoreException(String.valueOf(last.getMessage()), failedShards, last);
+        LimitStoreException worst =
+                all.stream().filter(failure -> !isOfKeys(failure)).findFirst().orElse(all.get(0));
+        String message = String.valueOf(worst.getMessage());
+        if (isOfKeys(worst)) {
+            return new LockedKeysException(message, keys(all), Arrays.asList(answers), worst);
         }
-        Set<StateKey> locked = new HashSet<>();
-        for (LimitStoreException failure : all) {
-            if (!(failure instanceof LockedKeysException keys)) {
-                return new LimitStoreException(
-                        String.valueOf(failure.getMessage()), Arrays.asList(answers), failedShards, failure);
-            }
-            locked.addAll(keys.keys());
-        }
-        return locked.isEmpty()
-                ? new LockedKeysException(
-                        String.valueOf(all.get(0).getMessage()), locked, Arrays.asList(answers), all.get(0))
-                : new LockedKeysException(locked, Arrays.asList(answers), all.get(0));
+        Set<Integer> shards = new TreeSet<>();
+        failedShards.values().forEach(shards::addAll);
+        return all.stream().allMatch(GroupOutcome::isUnreached)
+                        && Arrays.stream(answers).allMatch(Objects::isNull)
+                ? new UnreachedStoreException(message, shards, worst)
+                : new LimitStoreException(message, Arrays.asList(answers), shards, worst);
     }
 
-    /** Whether no shard has changed anything for it. */
-    private static boolean isUndone(LimitStoreException failure) {
+    /** Whether the shards are well, and only some keys cannot be decided. */
+    private static boolean isOfKeys(LimitStoreException failure) {
+        return failure instanceof LockedKeysException || failure instanceof MovedKeysException;
+    }
+
+    private static boolean isUnreached(LimitStoreException failure) {
         return failure instanceof UnreachedStoreException || failure instanceof MovedKeysException;
+    }
+
+    private static Set<StateKey> keys(List<LimitStoreException> all) {
+        Set<StateKey> keys = new HashSet<>();
+        for (LimitStoreException failure : all) {
+            if (failure instanceof LockedKeysException locked) {
+                keys.addAll(locked.keys());
+            } else if (failure instanceof MovedKeysException moved) {
+                keys.addAll(moved.keys());
+            }
+        }
+        return keys;
     }
 }

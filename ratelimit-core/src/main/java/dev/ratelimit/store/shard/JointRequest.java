@@ -6,6 +6,7 @@ import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.LockedKeysException;
+import dev.ratelimit.store.MovedKeysException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
@@ -121,7 +122,7 @@ final class JointRequest {
     void take(Part part, Question question) {
         if (!question.isAnswered()) {
             failure = Objects.requireNonNull(question.failure());
-            if (!(failure instanceof LockedKeysException)) {
+            if (!(failure instanceof LockedKeysException || failure instanceof MovedKeysException)) {
                 failedShards.add(part.shard); // otherwise the shard itself is well
             }
             return;

@@ -20,8 +20,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks several shards at once: one on the thread of the caller, the others on threads of its own. Each shard gets its
- * questions as one group, in their order. Thread-safe.
+ * Asks several shards at once: one on the thread of the caller, the others on threads of its own. If little time is left, the
+ * caller asks none itself, since a call may take a whole deadline. Each shard gets its questions as one group, in their order.
+ * Thread-safe.
  */
 final class ParallelCalls implements AutoCloseable {
 
@@ -74,13 +75,14 @@ final class ParallelCalls implements AutoCloseable {
             }
             call.questions.add(question);
         }
+        boolean fair = left >= fairNanos;
         int own = -1;
         for (int shard = 0; shard < calls.length; shard++) {
             Call call = calls[shard];
             if (call == null) {
                 continue;
             }
-            if (own < 0 && shards.get(shard).store().answersInTime()) {
+            if (fair && own < 0 && shards.get(shard).store().answersInTime()) {
                 own = shard;
             } else {
                 send(shard, call);
@@ -93,7 +95,7 @@ final class ParallelCalls implements AutoCloseable {
         for (int shard = 0; shard < calls.length; shard++) {
             Call call = calls[shard];
             if (call != null && call.reply != null) {
-                await(shard, call, call.reply, end, left >= fairNanos, late);
+                await(shard, call, call.reply, end, fair, late);
             }
         }
     }

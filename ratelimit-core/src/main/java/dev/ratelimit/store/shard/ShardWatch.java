@@ -41,7 +41,6 @@ final class ShardWatch implements AutoCloseable {
     private final Takeover takeover;
     private final Mover mover;
     private final @Nullable ScheduledThreadPoolExecutor threads;
-    private final long longestNanos;
     private final Object oneReader = new Object();
     private volatile Placement placement;
     private @Nullable CompletableFuture<Void> reading;
@@ -49,11 +48,9 @@ final class ShardWatch implements AutoCloseable {
     /**
      * @param configured in the order of the configuration
      * @param sorted the same in the order of their names
-     * @param deadline how long a request waits for the list
      */
-    ShardWatch(List<Shard> configured, List<Shard> sorted, Takeover takeover, Duration deadline, Timing timing) {
+    ShardWatch(List<Shard> configured, List<Shard> sorted, Takeover takeover, Timing timing) {
         this.takeover = takeover;
-        this.longestNanos = deadline.toNanos();
         this.mover = new Mover(sorted, takeover, timing.grace());
         if (configured.stream().anyMatch(shard -> shard.tables() == null)) {
             this.lists = null;
@@ -128,9 +125,12 @@ final class ShardWatch implements AutoCloseable {
         }
     }
 
-    /** Reads the list, unless it was read since that placement was in force. Waits for the deadline at most. */
-    Placement readAgain(Placement old) {
-        long end = System.nanoTime() + longestNanos;
+    /**
+     * Reads the list, unless it was read since that placement was in force.
+     *
+     * @param end the longest wait, in the time of {@link System#nanoTime()}
+     */
+    Placement readAgain(Placement old, long end) {
         // Twice: the first may have been under way before the list was announced.
         for (int i = 0; i < 2 && threads != null && placement.version == old.version; i++) {
             try {

@@ -27,8 +27,10 @@ import org.jspecify.annotations.Nullable;
  *   <li>Requests over subjects on several shards are decided by {@link JointDecisions}.
  *   <li>If a shard fails, the answers of the others are kept.
  *   <li>While state moves to a new shard, {@link Takeover} brings it before the first decision. If a shard says that
- *       state has moved, the list of shards is read again.
+ *       state has moved, the list of shards is read again. If there is no newer list, only requests for that state fail.
  * </ol>
+ *
+ * All of it has one deadline.
  *
  * Safe for use by many threads.
  */
@@ -68,7 +70,7 @@ public final class ShardedLimitStore implements LimitStore {
         this.refunds = new Refunds("ratelimit-shard-refunds", refund -> decide(List.of(refund)));
         this.joint = new JointDecisions(calls, refunds, new KnownRoom(), this.shards.size());
         this.takeover = new Takeover(this.shards, deadline);
-        this.watch = new ShardWatch(shards, this.shards, takeover, deadline, timing);
+        this.watch = new ShardWatch(shards, this.shards, takeover, timing);
     }
 
     /** All configured shards, in the order of their names. */
@@ -88,6 +90,7 @@ public final class ShardedLimitStore implements LimitStore {
 
     @Override
     public List<Answer> decide(List<Operation> group) {
+        long end = System.nanoTime() + deadlineNanos;
         Placement placement = watch.placement();
         GroupOutcome outcome = new GroupOutcome(group);
         int only = placement.isMoving() ? SEVERAL : onlyShard(group, placement);
@@ -95,16 +98,28 @@ public final class ShardedLimitStore implements LimitStore {
             try {
                 return decideOnOne(group, only);
             } catch (MovedKeysException e) {
-                outcome.decidedBefore(e);
-                decideOpen(outcome, watch.readAgain(placement));
+                outcome.failed(e);
             }
         } else {
-            decideOpen(outcome, placement);
-            if (!outcome.moved().isEmpty()) {
-                decideOpen(outcome, watch.readAgain(placement));
-            }
+            decideOpen(outcome, placement, end);
+        }
+        if (outcome.hasMoved()) {
+            decideMoved(outcome, placement, end);
         }
         return outcome.answers();
+    }
+
+    /** Decides by a newer list, if there is one. The keys that still have moved are left out then: they fail nobody else. */
+    private void decideMoved(GroupOutcome outcome, Placement placement, long end) {
+        Placement newest = watch.readAgain(placement, end);
+        if (newest.version != placement.version) {
+            outcome.reopen();
+            decideOpen(outcome, newest, end);
+        }
+        if (outcome.hasMoved()) {
+            outcome.reopenOthers();
+            decideOpen(outcome, newest, end);
+        }
     }
 
     /** The shard of all operations; negative if they are on several, or on one that is unknown. */
@@ -130,13 +145,12 @@ public final class ShardedLimitStore implements LimitStore {
         return answers;
     }
 
-    /** Decides the operations that have no answer yet. */
-    private void decideOpen(GroupOutcome outcome, Placement placement) {
-        long end = System.nanoTime() + deadlineNanos;
-        List<Integer> open = outcome.reopen();
+    /** Decides the operations that have neither an answer nor a failure. */
+    private void decideOpen(GroupOutcome outcome, Placement placement, long end) {
+        List<Integer> open = outcome.open();
         failUnknown(outcome, open, placement);
         if (placement.isMoving() && !open.isEmpty()) {
-            bring(outcome, open, placement);
+            bring(outcome, open, placement, end);
         }
         new GroupTurns(calls, joint, outcome.group(), open, placement).decide(outcome, end);
     }
@@ -162,9 +176,9 @@ public final class ShardedLimitStore implements LimitStore {
         });
     }
 
-    private void bring(GroupOutcome outcome, List<Integer> open, Placement placement) {
+    private void bring(GroupOutcome outcome, List<Integer> open, Placement placement, long end) {
         Map<StateKey, LimitStoreException> stuck =
-                takeover.bring(open.stream().map(outcome.group()::get).toList(), placement);
+                takeover.bring(open.stream().map(outcome.group()::get).toList(), placement, end);
         if (stuck.isEmpty()) {
             return;
         }

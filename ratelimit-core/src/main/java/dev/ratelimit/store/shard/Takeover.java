@@ -71,9 +71,10 @@ final class Takeover implements AutoCloseable {
     /**
      * Brings all keys of the operations.
      *
+     * @param deadline of the group, in the time of {@link System#nanoTime()}
      * @return the keys that could not be brought, with the reason. No shard has been asked to decide on them
      */
-    Map<StateKey, LimitStoreException> bring(List<Operation> group, Placement placement) {
+    Map<StateKey, LimitStoreException> bring(List<Operation> group, Placement placement, long deadline) {
         remember(placement);
         Map<Integer, List<StateKey>> forgotten = new HashMap<>();
         Map<Integer, List<StateKey>> kept = new HashMap<>();
@@ -89,7 +90,8 @@ final class Takeover implements AutoCloseable {
             }
         }
         Map<StateKey, LimitStoreException> stuck = new HashMap<>();
-        long end = System.nanoTime() + longestNanos;
+        long now = System.nanoTime();
+        long end = now + Math.min(longestNanos, deadline - now);
         bring(kept, placement, false, end, stuck);
         bring(forgotten, placement, true, end, stuck);
         return stuck;

@@ -4,6 +4,7 @@ import dev.ratelimit.algorithm.Check;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.LockedKeysException;
+import dev.ratelimit.store.MovedKeysException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.StateKey;
@@ -57,6 +58,7 @@ public final class SwapLoop {
      * Decides the group, as {@code LimitStore.decide} promises.
      *
      * @throws LockedKeysException if keys are so contended that their swaps still lose after the bound
+     * @throws MovedKeysException if the table says so
      */
     public List<Answer> decide(List<Operation> group) {
         @Nullable Answer[] answers = new @Nullable Answer[group.size()];
@@ -65,6 +67,8 @@ public final class SwapLoop {
             return List.of(requireAll(answers));
         } catch (LockedKeysException e) {
             throw e;
+        } catch (MovedKeysException e) {
+            throw new MovedKeysException(e.keys(), Arrays.asList(answers));
         } catch (LimitStoreException e) {
             boolean none = Arrays.stream(answers).allMatch(answer -> answer == null);
             throw none ? e : new LimitStoreException(String.valueOf(e.getMessage()), Arrays.asList(answers), e);

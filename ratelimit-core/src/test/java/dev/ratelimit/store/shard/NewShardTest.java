@@ -40,6 +40,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiFunction;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -272,6 +273,62 @@ class NewShardTest {
         old.leave(key, 2, true);
         old.allMoved(2);
         assertThat(old.read().get(1).moved()).isTrue();
+    }
+
+    private Operation reset(Subject user) {
+        return operation(Kind.RESET, user, LIMIT);
+    }
+
+    /** An instance with the old list, which cannot read the new one. */
+    private void assertFailsAlone(ShardedLimitStore old, List<SwitchedTables> tables, ShardedLimitStore longer) {
+        Subject moved = movingToC().get(0);
+        Rendezvous before = new Rendezvous(List.of("a", "b"));
+        List<Subject> others = USERS.stream()
+                .filter(user -> !movingToC().contains(user) && before.of(user.text()) == before.of(moved.text()))
+                .limit(2)
+                .toList();
+        assertThat(isAllowed(longer, moved, LIMIT)).isFalse();
+        tables.forEach(one -> one.refusesToBeRead(true));
+
+        assertThatThrownBy(() -> old.decide(List.of(
+                        operation(Kind.DECIDE, others.get(0), LIMIT),
+                        operation(Kind.DECIDE, moved, LIMIT),
+                        reset(others.get(1)))))
+                .isInstanceOfSatisfying(LimitStoreException.class, e -> {
+                    assertThat(e).hasMessageContaining("has moved to another shard");
+                    assertThat(e.parts()).as("shards to blame").isEmpty();
+                    assertThat(e.answers().stream().map(answer -> answer == null ? null : answer.allowed()))
+                            .containsExactly(false, null, true);
+                });
+        assertThat(charged(old, others.get(1), LIMIT)).isZero();
+    }
+
+    @Test
+    void movedSubjectFailsNobodyElseOfItsGroup() {
+        useUp();
+        List<SwitchedTables> tables = new ArrayList<>();
+        try (ShardedLimitStore old = shards.open(ASLEEP, switched(tables), "a", "b");
+                ShardedLimitStore longer = shards.open(ASLEEP, "a", "b", "c")) {
+            assertFailsAlone(old, tables, longer);
+        }
+    }
+
+    @Test
+    void movedSubjectFailsNobodyElseOfItsGroupOfSwaps() {
+        useUp();
+        List<SwitchedTables> tables = new ArrayList<>();
+        try (ShardedLimitStore old = shards.openSwapping(ASLEEP, switched(tables), "a", "b");
+                ShardedLimitStore longer = shards.openSwapping(ASLEEP, "a", "b", "c")) {
+            assertFailsAlone(old, tables, longer);
+        }
+    }
+
+    private static BiFunction<String, ShardTables, ShardTables> switched(List<SwitchedTables> into) {
+        return (name, tables) -> {
+            SwitchedTables made = new SwitchedTables(tables);
+            into.add(made);
+            return made;
+        };
     }
 
     @Test
