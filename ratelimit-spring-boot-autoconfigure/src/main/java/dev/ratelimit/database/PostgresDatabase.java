@@ -125,9 +125,9 @@ final class PostgresDatabase implements StateDatabase {
     }
 
     private void requireMode(PostgresEngine engine) {
-        if (!engine.isComplete() && settings.mode() == Mode.LOCK) {
-            throw new UnsupportedDatabaseException("the database is " + engine
-                    + ", where row locks are expensive or missing; set ratelimit.store.postgresql.mode to swap");
+        if (!engine.obstacleToLocks().isEmpty() && settings.mode() == Mode.LOCK) {
+            throw new UnsupportedDatabaseException("the database is " + engine + ", " + engine.obstacleToLocks()
+                    + "; set ratelimit.store.postgresql.mode to swap");
         }
     }
 

@@ -76,22 +76,34 @@ class PostgresModeTest {
     /** Stands in for CockroachDB, which cannot be installed here: a function of the same name tells another version. */
     @Test
     void engineWithoutCheapRowLocksNeedsSwaps() throws Exception {
+        assertNeedsSwaps(
+                "CREATE FUNCTION {schema}.version() RETURNS text LANGUAGE sql"
+                        + " AS $$ SELECT 'CockroachDB CCL v25.1.0' $$",
+                "the database is CockroachDB, where row locks are expensive or missing;"
+                        + " set ratelimit.store.postgresql.mode to swap");
+    }
+
+    /** Stands in for Citus: a table of the same name tells of another extension. */
+    @Test
+    void extensionThatRefusesTheClockInAWriteNeedsSwaps() throws Exception {
+        assertNeedsSwaps(
+                "CREATE TABLE {schema}.pg_extension AS SELECT 'citus'::text AS extname",
+                "the database is Citus, which refuses the clock in a write; set ratelimit.store.postgresql.mode to"
+                        + " swap");
+    }
+
+    private void assertNeedsSwaps(String standIn, String message) throws Exception {
         String engine = POSTGRES.freshSchema();
         try (Connection connection = POSTGRES.dataSource().getConnection();
                 Statement statement = connection.createStatement()) {
             statement.execute("CREATE SCHEMA IF NOT EXISTS " + engine);
-            statement.execute("CREATE FUNCTION " + engine
-                    + ".version() RETURNS text LANGUAGE sql AS $$ SELECT 'CockroachDB CCL v25.1.0' $$");
+            statement.execute(standIn.replace("{schema}", engine));
         }
         String url = POSTGRES.jdbcUrl() + "&currentSchema=" + engine + ",pg_catalog";
 
         application("lock")
                 .withPropertyValues("ratelimit.store.postgresql.url=" + url)
-                .run(context -> assertThat(context)
-                        .getFailure()
-                        .rootCause()
-                        .hasMessage("the database is CockroachDB, where row locks are expensive or missing;"
-                                + " set ratelimit.store.postgresql.mode to swap"));
+                .run(context -> assertThat(context).getFailure().rootCause().hasMessage(message));
         admits(application("swap").withPropertyValues("ratelimit.store.postgresql.url=" + url), 1);
         assertThat(version()).isNotZero();
     }

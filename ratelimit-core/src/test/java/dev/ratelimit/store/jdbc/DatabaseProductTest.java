@@ -15,6 +15,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Map;
+import java.util.function.Function;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -77,11 +78,25 @@ class DatabaseProductTest {
         assertThat(DatabaseProduct.of(database)).isEqualTo(DatabaseProduct.POSTGRESQL);
         assertThat(PostgresEngine.of(database)).isEqualTo(engine);
         assertThat(engine.isComplete()).isFalse();
+        assertThat(engine.obstacleToLocks()).isEqualTo("where row locks are expensive or missing");
+    }
+
+    /** Its version is that of PostgreSQL. */
+    @Test
+    void citusIsKnownByItsExtension() {
+        DataSource database =
+                database("PostgreSQL", "17.5", query -> query.contains("pg_extension") ? "citus" : "17.5");
+
+        assertThat(DatabaseProduct.of(database)).isEqualTo(DatabaseProduct.POSTGRESQL);
+        assertThat(PostgresEngine.of(database)).isEqualTo(PostgresEngine.CITUS);
+        assertThat(PostgresEngine.CITUS.isComplete()).as("has the usual tables").isTrue();
+        assertThat(PostgresEngine.CITUS.obstacleToLocks()).isEqualTo("which refuses the clock in a write");
     }
 
     @Test
     void realPostgresIsComplete() {
         assertThat(PostgresEngine.of(TestPostgres.instance().dataSource())).isEqualTo(PostgresEngine.POSTGRESQL);
+        assertThat(PostgresEngine.POSTGRESQL.obstacleToLocks()).isEmpty();
     }
 
     @Test
@@ -115,8 +130,19 @@ class DatabaseProductTest {
      * @param text that of {@code version()}
      */
     private static DataSource database(String name, String version, String text) {
-        ResultSet row = proxy(ResultSet.class, Map.of("next", true, "getString", text, "close", ""));
-        Statement statement = proxy(Statement.class, Map.of("executeQuery", row, "close", ""));
+        return database(name, version, query -> text);
+    }
+
+    /** Answers a query with one text. */
+    private interface Answering {
+        String answer(String query);
+    }
+
+    private static DataSource database(String name, String version, Answering answering) {
+        Function<Object[], Object> query = given -> proxy(
+                ResultSet.class,
+                Map.of("next", true, "getString", answering.answer(String.valueOf(given[0])), "close", ""));
+        Statement statement = proxy(Statement.class, Map.of("executeQuery", query, "close", ""));
         DatabaseMetaData metaData = proxy(
                 DatabaseMetaData.class, Map.of("getDatabaseProductName", name, "getDatabaseProductVersion", version));
         Connection connection =
@@ -127,6 +153,11 @@ class DatabaseProductTest {
     private static <T> T proxy(Class<T> type, Map<String, Object> answers) {
         return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (self, method, given) -> {
             Object answer = answers.get(method.getName());
+            if (answer instanceof Function<?, ?> computed) {
+                @SuppressWarnings("unchecked")
+                Function<Object[], Object> function = (Function<Object[], Object>) computed;
+                return function.apply(given);
+            }
             if (answer == null) {
                 throw new SQLException(method.getName() + " is not there");
             }
