@@ -10,20 +10,20 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
-/** Answers PING and INFO as an old Redis does, and knows no other command. */
+/** Answers PING, INFO and, from 6.0 on, HELLO as an old Redis does. It knows no other command. */
 final class FakeRedis implements AutoCloseable {
 
     private final ServerSocket socket;
-    private final String info;
+    private final String version;
 
-    private FakeRedis(ServerSocket socket, String info) {
+    private FakeRedis(ServerSocket socket, String version) {
         this.socket = socket;
-        this.info = info;
+        this.version = version;
     }
 
     static FakeRedis ofVersion(String version) throws IOException {
         ServerSocket socket = new ServerSocket(0, 10, InetAddress.getByName("localhost"));
-        FakeRedis fake = new FakeRedis(socket, "# Server\r\nredis_version:" + version + "\r\n");
+        FakeRedis fake = new FakeRedis(socket, version);
         daemon(fake::accept);
         return fake;
     }
@@ -73,9 +73,25 @@ final class FakeRedis implements AutoCloseable {
     private String answer(String command) {
         return switch (command) {
             case "PING" -> "+PONG\r\n";
-            case "INFO" -> "$" + info.length() + "\r\n" + info + "\r\n";
-            default -> "-ERR unknown command `" + command + "`\r\n";
+            case "INFO" -> bulk("# Server\r\nredis_version:" + version + "\r\nredis_mode:standalone\r\n");
+            case "HELLO" -> version.startsWith("5.") ? unknown(command) : hello();
+            default -> unknown(command);
         };
+    }
+
+    private static String unknown(String command) {
+        return "-ERR unknown command `" + command + "`\r\n";
+    }
+
+    /** A map, in the protocol of version 3. */
+    private String hello() {
+        return "%7\r\n" + bulk("server") + bulk("redis") + bulk("version") + bulk(version) + bulk("proto") + ":3\r\n"
+                + bulk("id") + ":1\r\n" + bulk("mode") + bulk("standalone") + bulk("role") + bulk("master")
+                + bulk("modules") + "*0\r\n";
+    }
+
+    private static String bulk(String text) {
+        return "$" + text.length() + "\r\n" + text + "\r\n";
     }
 
     @Override

@@ -17,6 +17,8 @@ import org.apache.commons.logging.LogFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -172,12 +174,15 @@ class StartupRefusalTest {
         }
     }
 
-    @Test
-    void oldVersion() throws IOException {
-        try (FakeRedis old = FakeRedis.ofVersion("5.0.14")) {
+    /** The last one before 6.2 knows HELLO, and answers INFO with the mode. */
+    @ParameterizedTest
+    @ValueSource(strings = {"5.0.14", "6.0.20"})
+    void oldVersion(String version) throws IOException {
+        try (FakeRedis old = FakeRedis.ofVersion(version)) {
             assertSays(
                     analysis(Application.with(folder, "spring.data.redis.port=" + old.port())),
-                    "Redis at localhost:" + old.port() + " has the version 5.0.14, but rate limits need 6.2 or later",
+                    "Redis at localhost:" + old.port() + " has the version " + version
+                            + ", but rate limits need 6.2 or later",
                     "Upgrade Redis to 6.2 or later");
         }
     }

@@ -33,6 +33,7 @@ class SwapScriptTest {
 
     private static final Subject ALICE = Subject.user("alice");
     private static final Limit LIMIT = Instance.atMost("api", 10);
+    private static final Limit SECOND = Instance.atMost("second", 10);
     private static final StateKey KEY = StateKey.of(ALICE, LIMIT.name());
     private static final RedisKeys KEYS = new RedisKeys("rl:");
 
@@ -106,6 +107,51 @@ class SwapScriptTest {
         assertThat(other.used(ALICE, LIMIT)).isEqualTo(3);
     }
 
+    /** Both limits of a subject are one unit. */
+    @Test
+    void sameCommandOverSeveralKeysTwiceChargesEachOnce() throws Exception {
+        AsyncCommand<byte[], byte[], SwapReply> command = swapOf(
+                        charged(LIMIT, Stored.NONE), charged(SECOND, Stored.NONE))
+                .command(serverMicros(), false, false);
+
+        SwapReply first = send(command);
+        SwapReply again = sendAgain(command, 2);
+
+        for (SwapReply reply : List.of(first, again)) {
+            assertThat(reply.found(0)).isNull();
+            assertThat(reply.found(1)).isNull();
+        }
+        assertThat(other.used(ALICE, LIMIT)).isEqualTo(1);
+        assertThat(other.used(ALICE, SECOND)).isEqualTo(1);
+    }
+
+    /** One key has the version of the first time, the other one that of another instance: then neither is written. */
+    @Test
+    void sameCommandWithAWriteOfOneOfItsKeysInBetweenIsLostAsAWhole() throws Exception {
+        AsyncCommand<byte[], byte[], SwapReply> command = swapOf(
+                        charged(LIMIT, Stored.NONE), charged(SECOND, Stored.NONE))
+                .command(serverMicros(), false, false);
+        send(command);
+        assertThat(other.isAllowed(ALICE, SECOND)).isTrue();
+
+        SwapReply again = sendAgain(command, 2);
+
+        assertThat(again.found(0)).as("the value of the first time").isNull();
+        assertThat(again.found(1)).as("the value of another instance").isNotNull();
+        assertThat(other.used(ALICE, LIMIT)).isEqualTo(1);
+        assertThat(other.used(ALICE, SECOND)).isEqualTo(2);
+        // The instance decides on the value that it knows of the first key. That is lost, too: it can only charge more.
+        Stored second = StoredCodec.decode(again.found(1));
+        SwapReply lost = send(
+                swapOf(charged(LIMIT, Stored.NONE), charged(SECOND, second)).command(serverMicros(), false, false));
+        assertThat(lost.found(0)).isNotNull();
+        assertThat(other.used(ALICE, SECOND)).isEqualTo(2);
+        send(swapOf(charged(LIMIT, StoredCodec.decode(lost.found(0))), charged(SECOND, second))
+                .command(serverMicros(), false, false));
+        assertThat(other.used(ALICE, LIMIT)).isEqualTo(2);
+        assertThat(other.used(ALICE, SECOND)).isEqualTo(3);
+    }
+
     @Test
     void momentThatHasNotComeOrIsOlderThanASecondIsRefused() throws Exception {
         long now = serverMicros();
@@ -166,7 +212,12 @@ class SwapScriptTest {
     }
 
     private static Row charged(Stored known) {
-        Row row = new Row(KEY, KEYS.of(KEY), 0, known);
+        return charged(LIMIT, known);
+    }
+
+    private static Row charged(Limit limit, Stored known) {
+        StateKey of = StateKey.of(ALICE, limit.name());
+        Row row = new Row(of, KEYS.of(of), 0, known);
         row.begin();
         GroupArithmetic.Rows rows = new GroupArithmetic.Rows() {
 
@@ -196,15 +247,19 @@ class SwapScriptTest {
             }
         };
         assertThat(new GroupArithmetic(rows, serverMicros())
-                        .decide(new Demand(ALICE, LIMIT, 1))
+                        .decide(new Demand(ALICE, limit, 1))
                         .allowed())
                 .isTrue();
         return row;
     }
 
-    private static Swap swapOf(Row row) {
+    /** One unit. */
+    private static Swap swapOf(Row... rows) {
+        for (Row row : rows) {
+            rows[0].unit.join(row.unit);
+        }
         Swap swap = new Swap(0);
-        swap.add(row.unit);
+        swap.add(rows[0].unit);
         return swap;
     }
 
@@ -213,9 +268,13 @@ class SwapScriptTest {
         return command.get(10, TimeUnit.SECONDS);
     }
 
-    /** The same bytes. */
     private SwapReply sendAgain(AsyncCommand<byte[], byte[], SwapReply> command) throws Exception {
-        return send(new AsyncCommand<>(new Command<>(command.getType(), new SwapReply(1), command.getArgs())));
+        return sendAgain(command, 1);
+    }
+
+    /** The same bytes. */
+    private SwapReply sendAgain(AsyncCommand<byte[], byte[], SwapReply> command, int keys) throws Exception {
+        return send(new AsyncCommand<>(new Command<>(command.getType(), new SwapReply(keys), command.getArgs())));
     }
 
     private static long serverMicros() {
