@@ -81,7 +81,8 @@ public final class RedisLimitStore implements LimitStore {
         Set<StateKey> stuck = new HashSet<>();
         Set<Integer> parts = new HashSet<>();
         SwapFailure failure = null;
-        boolean isUndone = answers.stream().allMatch(Objects::isNull);
+        boolean isHalfDone = swaps.isAnyHalfDone();
+        boolean isUndone = !isHalfDone && answers.stream().allMatch(Objects::isNull);
         for (Task task : swaps.failed()) {
             SwapFailure its = Objects.requireNonNull(task.failure());
             failure = failure == null || failure.isOfKeys() ? its : failure;
@@ -92,7 +93,7 @@ public final class RedisLimitStore implements LimitStore {
         Throwable cause =
                 Objects.requireNonNullElse(Objects.requireNonNull(failure).getCause(), failure);
         String message = "Redis failed: " + failure.getMessage();
-        if (failure.isOfKeys()) {
+        if (failure.isOfKeys() && !isHalfDone) {
             return new LockedKeysException(message, stuck, answers, cause);
         }
         return isUndone

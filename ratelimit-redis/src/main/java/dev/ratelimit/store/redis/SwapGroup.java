@@ -28,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>The new values are sent to the servers, which write those whose old ones are as they were known, and say what the
  *       others are.
  *   <li>Operations on those others are decided again, in the next round. After every second lost round, it waits a little.
+ *   <li>An operation that one slot has denied is not decided again. If a lost row would deny it too, or has a debt, only the
+ *       violation is counted there, and the debt charged, in the next round.
  * </ol>
  *
  * So the first round is also the read of the values that other processes have changed. Not thread-safe.
@@ -119,6 +121,8 @@ final class SwapGroup implements GroupArithmetic.Rows {
         for (Task task : round.tasks()) {
             if (!task.isDone(knownValues, round.now())) {
                 still.add(task);
+            } else {
+                still.addAll(task.later());
             }
         }
         return still;
@@ -177,6 +181,24 @@ final class SwapGroup implements GroupArithmetic.Rows {
                 .flatMap(List::stream)
                 .filter(task -> task.failure() != null)
                 .toList();
+    }
+
+    /**
+     * Whether a part of an operation failed, and another part of it was done. Then nobody may say that nothing was changed: a
+     * refund would be made twice.
+     */
+    boolean isAnyHalfDone() {
+        for (int i = 0; i < group.size(); i++) {
+            long failed = byOperation.get(i).stream()
+                    .filter(task -> task.failure() != null)
+                    .count();
+            if (group.get(i).kind() != Kind.PEEK
+                    && failed > 0
+                    && failed < byOperation.get(i).size()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** All tasks, to see what they still owe. */

@@ -1,5 +1,6 @@
 package dev.ratelimit.store.redis;
 
+import dev.ratelimit.Outcome;
 import dev.ratelimit.algorithm.Charge;
 import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.store.Answer;
@@ -10,7 +11,10 @@ import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.StateKey;
 import dev.ratelimit.store.redis.Unit.Result;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +29,12 @@ final class Task {
     private final boolean isInOneSlot;
     private @Nullable Answer answer;
     private @Nullable SwapFailure failure;
+
+    /** Changes nothing; but it brings a debt. */
+    private static final Charge NOTHING = new Charge(0, 0, 0);
+
+    /** After a denial, by the number of the row: the violations and debts that were lost. */
+    private Map<Integer, Task> later = Map.of();
 
     /** For each row the charge that it bears, to be given back before the operation is decided again. */
     private final @Nullable Charge[] charges;
@@ -44,11 +54,36 @@ final class Task {
     }
 
     Answer answer() {
-        return Objects.requireNonNull(answer);
+        Answer given = Objects.requireNonNull(answer);
+        return later.isEmpty() ? given : withViolations(given);
     }
 
+    /** Tells of violations that were counted after the others. */
+    private Answer withViolations(Answer given) {
+        List<Verdict> verdicts = new ArrayList<>(given.verdicts());
+        later.forEach((row, task) -> {
+            if (task.failure == null && task.operation.kind() == Kind.VIOLATE) {
+                verdicts.set(row, task.answer().first());
+            }
+        });
+        return new Answer(given.now(), verdicts);
+    }
+
+    /** The tasks that follow this one. If one of them fails, its violation is not counted. */
+    Collection<Task> later() {
+        return later.values();
+    }
+
+    /** A denial without all of its debts is none: the engine would forget them. */
     @Nullable
     SwapFailure failure() {
+        if (failure == null) {
+            for (Task task : later.values()) {
+                if (task.failure != null && task.operation.demands().get(0).debt() != null) {
+                    return task.failure;
+                }
+            }
+        }
         return failure;
     }
 
@@ -81,6 +116,9 @@ final class Task {
 
     /** Whether it failed without any change: nothing of it was written, and no charge is left. */
     boolean isSurelyUndone() {
+        if (!later.isEmpty()) {
+            return false;
+        }
         for (int i = 0; i < rows.size(); i++) {
             SwapFailure its = rows.get(i).unit.failure();
             if (charges[i] != null || (its != null && its.mayHaveWritten())) {
@@ -185,7 +223,10 @@ final class Task {
         }
     }
 
-    /** One of the limits has no room, whatever the lost ones say. Their verdicts are taken from the values that were found. */
+    /**
+     * One of the limits has no room, whatever the lost ones say. Their verdicts are taken from the values that were found. Their
+     * violations and debts follow.
+     */
     private boolean isDeniedAnyway(GroupArithmetic.Rows known, long now) {
         boolean denied = false;
         for (int i = 0; i < rows.size(); i++) {
@@ -207,6 +248,31 @@ final class Task {
             }
         }
         answer = new Answer(answer().now(), verdicts);
+        boolean counts = verdicts.stream().noneMatch(verdict -> verdict.outcome() == Outcome.BLOCKED);
+        Map<Integer, Task> lost = new LinkedHashMap<>();
+        for (int i = 0; i < rows.size(); i++) {
+            if (!rows.get(i).unit.isDecided()) {
+                Demand demand = operation.demands().get(i);
+                boolean violates = counts
+                        && charges[i] == null // else its own charge may be in the way
+                        && !verdicts.get(i).allowed()
+                        && !demand.limit().penalties().isEmpty();
+                if (violates || demand.debt() != null) {
+                    lost.put(i, new Task(violates ? violation(demand) : debt(demand), List.of(rows.get(i))));
+                }
+            }
+        }
+        later = lost;
         return true;
+    }
+
+    private static Operation violation(Demand demand) {
+        return new Operation(Kind.VIOLATE, List.of(demand));
+    }
+
+    private static Operation debt(Demand demand) {
+        return new Operation(
+                Kind.SETTLE,
+                List.of(new Demand(demand.subject(), demand.limit(), demand.key(), 0, NOTHING, demand.debt())));
     }
 }

@@ -5,11 +5,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.Subject;
+import dev.ratelimit.algorithm.Check;
+import dev.ratelimit.algorithm.Debt;
+import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.algorithm.State;
+import dev.ratelimit.algorithm.Verdict;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
+import dev.ratelimit.store.UnreachedStoreException;
 import io.lettuce.core.RedisException;
 import java.io.IOException;
 import java.time.Duration;
@@ -110,6 +116,137 @@ class SeveralSubjectsTest {
                 .hasMessageContaining("the connection is cut");
 
         Awaitility.await().untilAsserted(() -> assertCharged(0, 0));
+    }
+
+    /** Both limits count violations. The user is used up; so is the address, which another instance changes at the same moment. */
+    @Test
+    void violationOnASubjectWhoseSwapIsLostIsCountedToo() {
+        Limit strictUser = strict("strict-user", 3);
+        Limit strictAddress = strict("strict-address", 1);
+        Operation denied = new Operation(
+                Kind.DECIDE, List.of(new Demand(USER, strictUser, 1), new Demand(ADDRESS, strictAddress, 1)));
+        for (int i = 0; i < 3; i++) {
+            otherCharges(USER, strictUser);
+        }
+        instance.used(USER, strictUser); // it knows that
+        servers.before("rl:{ip:192.0.2.1}:strict-address", () -> otherCharges(ADDRESS, strictAddress));
+
+        Answer answer = instance.store.decide(denied);
+
+        assertThat(answer.allowed()).isFalse();
+        assertThat(answer.verdicts()).extracting(Verdict::violations).containsExactly(1L, 1L);
+        assertThat(violations(USER, strictUser)).isEqualTo(1);
+        assertThat(violations(ADDRESS, strictAddress)).isEqualTo(1);
+    }
+
+    @Test
+    void violationIsNotCountedWhereTheSubjectHasRoom() {
+        Limit strictUser = strict("strict-user", 1);
+        Limit strictAddress = strict("strict-address", 3);
+        Operation denied = new Operation(
+                Kind.DECIDE, List.of(new Demand(USER, strictUser, 1), new Demand(ADDRESS, strictAddress, 1)));
+        otherCharges(USER, strictUser);
+        instance.used(USER, strictUser);
+        servers.before("rl:{ip:192.0.2.1}:strict-address", () -> otherCharges(ADDRESS, strictAddress));
+
+        assertThat(instance.store.decide(denied).allowed()).isFalse();
+
+        assertThat(violations(USER, strictUser)).isEqualTo(1);
+        for (int i = 1; i < strictAddress.capacity(); i++) {
+            otherCharges(ADDRESS, strictAddress);
+        }
+        assertThat(violations(ADDRESS, strictAddress)).isZero();
+    }
+
+    /** The debt of a lost row is charged, though its request is denied. */
+    @Test
+    void debtOfASubjectWhoseSwapIsLostIsChargedToo() {
+        otherUsesUpTheUser();
+        instance.used(USER, perUser);
+        long now = instance.store
+                .decide(new Operation(Kind.PEEK, List.of(new Demand(USER, perUser, 1))))
+                .now();
+        State owing = Check.of(perAddress, State.FRESH, now, 3, null).charged();
+        Operation denied = new Operation(
+                Kind.DECIDE,
+                List.of(
+                        new Demand(USER, perUser, 1),
+                        new Demand(ADDRESS, perAddress, 1).withDebt(new Debt(perAddress, State.FRESH, owing))));
+        servers.before(ADDRESS_KEY, () -> otherCharges(ADDRESS, perAddress));
+
+        assertThat(instance.store.decide(denied).allowed()).isFalse();
+
+        assertCharged(2, 4);
+    }
+
+    private static Limit strict(String name, long requests) {
+        return Limit.named(name)
+                .algorithm(new FixedWindow(requests, Instance.AGES))
+                .penalty(5, Duration.ofDays(1))
+                .build();
+    }
+
+    private long violations(Subject subject, Limit limit) {
+        return other.store
+                .decide(new Operation(Kind.PEEK, List.of(new Demand(subject, limit, 1))))
+                .first()
+                .violations();
+    }
+
+    private Operation refundOf(Answer charged) {
+        return new Operation(
+                Kind.SETTLE,
+                List.of(
+                        new Demand(USER, perUser, 0, charged.verdicts().get(0).charge()),
+                        new Demand(
+                                ADDRESS,
+                                perAddress,
+                                0,
+                                charged.verdicts().get(1).charge())));
+    }
+
+    /** Otherwise the caller would make it again, and take more back from the user than was charged. */
+    @Test
+    void refundOfWhichOneHalfWasMadeIsNotSaidToBeUndone() {
+        Operation refund = refundOf(instance.store.decide(both));
+        otherCharges(USER, perUser);
+        servers.before(ADDRESS_KEY, () -> {
+            throw new RedisException("Currently not connected. Commands are rejected.");
+        });
+
+        assertThatThrownBy(() -> instance.store.decide(refund))
+                .isExactlyInstanceOf(LimitStoreException.class)
+                .hasMessageContaining("Currently not connected");
+
+        assertCharged(1, 1);
+    }
+
+    @Test
+    void refundOfWhichNothingWasMadeIsSaidToBeUndone() {
+        Operation refund = refundOf(instance.store.decide(both));
+        for (String key : List.of(USER_KEY, ADDRESS_KEY)) {
+            servers.before(key, () -> {
+                throw new RedisException("Currently not connected. Commands are rejected.");
+            });
+        }
+
+        assertThatThrownBy(() -> instance.store.decide(refund)).isInstanceOf(UnreachedStoreException.class);
+
+        assertCharged(1, 1);
+    }
+
+    /** The value of the address is not ours: the server is well, but the user has the permit back. */
+    @Test
+    void refundOfWhichOneHalfCannotBeMadeIsNotSaidToBeUndoneEither() {
+        Operation refund = refundOf(instance.store.decide(both));
+        otherCharges(USER, perUser);
+        String unused = TestRedis.single().call(redis -> redis.set(ADDRESS_KEY, "written by hand"));
+
+        assertThatThrownBy(() -> instance.store.decide(refund))
+                .isExactlyInstanceOf(LimitStoreException.class)
+                .hasMessageContaining(ADDRESS_KEY);
+
+        assertThat(other.used(USER, perUser)).isEqualTo(1);
     }
 
     private static boolean losesItsAnswer() throws IOException {
