@@ -4,9 +4,13 @@ import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.TimeoutOptions.TimeoutSource;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
+import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.protocol.RedisCommand;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceClientConfigurationBuilder;
@@ -76,9 +80,36 @@ final class OwnConnections {
                         .mutate()
                         .connectTimeout(connectTimeout(application.getSocketOptions()))
                         .build())
-                .timeoutOptions(TimeoutOptions.enabled(timeout))
+                .timeoutOptions(TimeoutOptions.builder()
+                        .timeoutSource(new ExceptSwaps(timeout))
+                        .build())
                 .replayFilter(command -> true);
         return options.topologyRefreshOptions(refresh(application)).build();
+    }
+
+    /**
+     * The store waits for a swap until its deadline, and cancels it then. A timer of Lettuce for each of them would only repeat
+     * that. Where somebody else waits for the same command, such as at startup, the timeout of the connection applies.
+     */
+    private static final class ExceptSwaps extends TimeoutSource {
+
+        private static final long THAT_OF_THE_CONNECTION = -1;
+
+        private final long nanos;
+
+        ExceptSwaps(Duration timeout) {
+            this.nanos = timeout.toNanos();
+        }
+
+        @Override
+        public long getTimeout(RedisCommand<?, ?, ?> command) {
+            return command.getType() == CommandType.EVALSHA ? THAT_OF_THE_CONNECTION : nanos;
+        }
+
+        @Override
+        public TimeUnit getTimeUnit() {
+            return TimeUnit.NANOSECONDS;
+        }
     }
 
     /**

@@ -8,9 +8,11 @@ import io.lettuce.core.ReadFrom;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.SslVerifyMode;
+import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions.RefreshTrigger;
+import io.lettuce.core.internal.TimeoutProvider;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandType;
 import java.lang.reflect.Method;
@@ -42,7 +44,7 @@ class OwnConnectionsTest {
 
         assertThat(options.isAutoReconnect()).isTrue();
         assertThat(options.getDisconnectedBehavior()).isEqualTo(DisconnectedBehavior.REJECT_COMMANDS);
-        Command<String, String, String> command = new Command<>(CommandType.EVALSHA, null);
+        Command<String, String, String> command = new Command<>(CommandType.WAIT, null);
         assertThat(options.getReplayFilter().test(command))
                 .as("left out when a connection is back")
                 .isTrue();
@@ -52,6 +54,17 @@ class OwnConnectionsTest {
                         .getTimeUnit()
                         .toMillis(options.getTimeoutOptions().getSource().getTimeout(command)))
                 .isEqualTo(100);
+    }
+
+    /** The store waits for it until its own deadline, and a synchronous call until that of the connection. */
+    @Test
+    void swapHasNoTimerOfItsOwn() {
+        TimeoutOptions options = options(with(ClientOptions.create())).getTimeoutOptions();
+        Command<String, String, String> swap = new Command<>(CommandType.EVALSHA, null);
+
+        assertThat(options.getSource().getTimeout(swap)).isNegative();
+        assertThat(new TimeoutProvider(() -> options, () -> 2_000_000_000).getTimeoutNs(swap))
+                .isEqualTo(2_000_000_000);
     }
 
     @Test
