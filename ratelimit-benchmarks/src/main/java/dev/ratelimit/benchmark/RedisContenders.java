@@ -92,7 +92,7 @@ final class RedisContenders {
                 () -> stores.forEach(LimitStore::close));
     }
 
-    /** The least that a decision by a script can cost: one call that only counts. */
+    /** A token bucket that is all Lua, in one call: it reads the clock and the bucket, writes it and sets its expiry. */
     Contender luaOneCaller() {
         return onRedis("redis-lua 1 caller", ONE, n -> new RedisLua(servers.redis(), "lua" + ++names + ":", PLENTY));
     }

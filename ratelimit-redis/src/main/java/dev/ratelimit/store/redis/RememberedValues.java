@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RememberedValues {
 
-    /** A few megabytes. */
+    /** About 20 megabytes, with names as long as a UUID; 70 if all values are logs of the longest length. */
     static final int MOST = 50_000;
 
     /** Longer logs are asked for each time. */
