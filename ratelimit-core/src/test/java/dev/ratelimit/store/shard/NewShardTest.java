@@ -28,7 +28,7 @@ import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.StateKey;
-import dev.ratelimit.store.postgresql.PostgresShardTables;
+import dev.ratelimit.store.postgresql.shard.PostgresShardTables;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
