@@ -121,7 +121,7 @@ final class SwapGroup implements GroupArithmetic.Rows {
         for (Task task : round.tasks()) {
             if (!task.isDone(knownValues, round.now())) {
                 still.add(task);
-            } else {
+            } else if (task.isFollowed()) {
                 still.addAll(task.later());
             }
         }

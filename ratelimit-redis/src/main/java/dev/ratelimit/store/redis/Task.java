@@ -55,7 +55,7 @@ final class Task {
 
     Answer answer() {
         Answer given = Objects.requireNonNull(answer);
-        return later.isEmpty() ? given : withViolations(given);
+        return isFollowed() ? withViolations(given) : given;
     }
 
     /** Tells of violations that were counted after the others. */
@@ -69,6 +69,10 @@ final class Task {
         return new Answer(given.now(), verdicts);
     }
 
+    boolean isFollowed() {
+        return !later.isEmpty();
+    }
+
     /** The tasks that follow this one. If one of them fails, its violation is not counted. */
     Collection<Task> later() {
         return later.values();
@@ -77,7 +81,7 @@ final class Task {
     /** A denial without all of its debts is none: the engine would forget them. */
     @Nullable
     SwapFailure failure() {
-        if (failure == null) {
+        if (failure == null && isFollowed()) {
             for (Task task : later.values()) {
                 if (task.failure != null && task.operation.demands().get(0).debt() != null) {
                     return task.failure;
@@ -116,7 +120,7 @@ final class Task {
 
     /** Whether it failed without any change: nothing of it was written, and no charge is left. */
     boolean isSurelyUndone() {
-        if (!later.isEmpty()) {
+        if (isFollowed()) {
             return false;
         }
         for (int i = 0; i < rows.size(); i++) {
