@@ -163,12 +163,12 @@ final class PostgresDatabase implements StateDatabase {
     }
 
     /** Tells what follows from a pooler. */
-    private boolean adapted(String reason, LimiterConnections connections) throws SQLException {
+    private boolean adapted(String sign, LimiterConnections connections) throws SQLException {
         boolean hidden = TransactionPooler.isDriverHidden(connections);
         log.info(
                 "{} PostgreSQL behind a transaction pooler (ratelimit.store.postgresql.pooler: {}): {}polling for changes of"
                         + " limits and rules instead of listening",
-                reason,
+                sign,
                 settings.pooler().keyword(),
                 hidden ? "" : "preparing no statements on the server, and ");
         if (hidden) {

@@ -40,11 +40,11 @@ public final class LostLimits {
     /**
      * The decision without the limit.
      *
-     * @param user the annotation or property that names the limit, for the log
+     * @param place the annotation or property that names the limit, for the log
      */
-    public Decision decide(String limit, String user, FailurePolicy policy) {
+    public Decision decide(String limit, String place, FailurePolicy policy) {
         boolean passes = policy != FailurePolicy.CLOSED;
-        warn(limit, user, passes ? "passing requests without it" : "rejecting requests, since on-failure is closed");
+        warn(limit, place, passes ? "passing requests without it" : "rejecting requests, since on-failure is closed");
         return new Decision(
                 Outcome.FAILED,
                 passes,
@@ -59,12 +59,12 @@ public final class LostLimits {
      *
      * @param consequence begins with a verb, such as {@code passing requests without it}
      */
-    public void warn(String limit, String user, String consequence) {
-        if (warnings.mayTell(user + " " + limit)) {
+    public void warn(String limit, String place, String consequence) {
+        if (warnings.mayTell(place + " " + limit)) {
             log.warn(
                     "{} names the limit '{}', which no longer exists; {} (logged once a minute at most). Store it again, or"
                             + " define it under ratelimit.limits",
-                    user,
+                    place,
                     LogText.of(limit),
                     consequence);
         }

@@ -7,6 +7,7 @@ import dev.ratelimit.annotation.RateLimited;
 import dev.ratelimit.annotation.interceptor.LimitedMethod.AnnotatedLimit;
 import dev.ratelimit.policy.Policies;
 import dev.ratelimit.policy.SubjectKey;
+import dev.ratelimit.support.LogText;
 import dev.ratelimit.web.expression.ExpressionTree;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -141,7 +142,7 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
             if (named == null && isUnread()) {
                 log.info(
                         "Expecting the limit '{}' of @RateLimited on {} among the stored limits, which cannot be read yet",
-                        limit.name(),
+                        LogText.of(limit.name()),
                         limit.on());
             } else if (named == null) {
                 throw new InvalidRateLimitedException(
