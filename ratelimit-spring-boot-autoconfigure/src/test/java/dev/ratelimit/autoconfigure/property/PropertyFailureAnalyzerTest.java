@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -101,6 +103,28 @@ class PropertyFailureAnalyzerTest {
                         "APPLICATION FAILED TO START",
                         "Property: ratelimit.limits.api." + property + "\n    Value: " + value + "\n    Origin: ",
                         "application.yaml] - " + place);
+    }
+
+    @Test
+    void readmeShowsTheMessage(@TempDir Path folder, CapturedOutput output) throws Exception {
+        String readme = Files.readString(Path.of("../README.md"));
+        String yaml = Pattern.compile("(?s)```yaml\n(.*?)```")
+                .matcher(readme)
+                .results()
+                .map(block -> block.group(1))
+                .limit(2)
+                .collect(Collectors.joining())
+                .replace("max-requests: 5,", "max-requests: 0,");
+        Path file = Files.writeString(folder.resolve("application.yaml"), yaml + "ratelimit.store.type: memory\n");
+        int begin = readme.indexOf("Invalid rate limit configuration:");
+        String shown = readme.substring(begin, readme.indexOf("```", begin))
+                .replace(
+                        "class path resource [application.yaml]",
+                        "URL [" + file.toUri().toURL() + "]");
+
+        start("--spring.config.location=" + file.toUri());
+
+        assertThat(output).contains(shown);
     }
 
     private static void start(String argument) {
