@@ -257,12 +257,13 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
             long start = System.nanoTime();
             Reservation reservation = settled == null ? null : limiter.reserve(request);
             Decision decision = reservation == null ? limiter.decide(request) : reservation.decision();
-            context.decided(request, decision, Duration.ofNanos(System.nanoTime() - start));
+            Duration took = Duration.ofNanos(System.nanoTime() - start);
+            if (reservation != null && settled != null && decision.allowed()) {
+                reservations.add(new Open(request, reservation, settled));
+            }
+            context.decided(request, decision, took);
             if (!decision.allowed()) {
                 throw new RateLimitExceededException(decision);
-            }
-            if (reservation != null && settled != null) {
-                reservations.add(new Open(request, reservation, settled));
             }
             delay = decision.delay().compareTo(delay) > 0 ? decision.delay() : delay;
         }
