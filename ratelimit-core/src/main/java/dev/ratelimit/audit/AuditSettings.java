@@ -13,7 +13,8 @@ import java.time.Duration;
  * @param origin the name of this instance, and its region
  * @param capacity how many rows of the audit trail may wait to be written. If they are more, denials are written as one row for
  *     each limit and rule, and allowed requests are dropped and counted
- * @param busiestSubjects how many subjects get totals of their own in a minute though no request of theirs was denied
+ * @param busiestSubjects how many subjects get totals of their own in a minute, an hour or a day though no request of theirs was
+ *     denied
  * @param subjects says which client an address stands for, as for counts
  * @param interval the time between two writes of the audit trail; totals are written every five of them
  */

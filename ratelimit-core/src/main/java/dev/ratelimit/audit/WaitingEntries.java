@@ -18,17 +18,16 @@ import org.jspecify.annotations.Nullable;
 /** Rows of the audit trail that wait to be written. Not safe for use by many threads. */
 final class WaitingEntries {
 
-    /** The part of a row in which equal denials are equal, with an example of the rest. */
+    /**
+     * The part of a row in which equal denials are equal, with an example of the rest.
+     *
+     * @param handled whether a handler was reached. Otherwise the client has made up the path, and perhaps the method
+     */
     record Kind(AuditDecision decision, Sender who, Exchange what, boolean handled, Cause cause) {
-
-        /**
-         * @param handled whether a handler was reached. Otherwise the client has made up the path, and perhaps the method
-         */
-        Kind {}
 
         /** The same for any sender and request. There are few of them: one for each decision, rule and limit. */
         Kind withoutSender() {
-            return new Kind(decision, Sender.NOBODY, Exchange.NO_EXCHANGE, handled, causeOf(null));
+            return new Kind(decision, Sender.NOBODY, Exchange.NO_EXCHANGE, false, causeOf(null));
         }
 
         /**

@@ -23,7 +23,7 @@ import org.springframework.core.env.Environment;
  * @param serverId the name of this instance; by default that of the host
  * @param region the region this instance runs in
  * @param capacity how many rows may wait to be written; beyond that, denials are merged and allowed requests are dropped
- * @param busiestSubjects how many subjects get totals of their own in a minute though they were not denied
+ * @param busiestSubjects how many subjects get totals of their own in a minute, an hour or a day though they were not denied
  * @param interval the time between two writes
  * @param sqlitePath the SQLite file of the audit trail; by default beside that of the counts
  * @param keep how long the audit trail is kept in the database; a month is dropped when its end is that long ago
