@@ -57,6 +57,7 @@ class WarningsTest {
             Monitor monitor = Monitor.builder()
                     .auditDropped(dropped::get)
                     .auditFailure(() -> "down")
+                    .sumsFailure(() -> "too slow")
                     .retentionFailures(() -> List.of("Could not drop audit rows of 2025-12: the disk is full"))
                     .penalties(() -> Map.of("orders", penalties.get()), Duration.ofSeconds(1))
                     .nanoTime(nanos::get)
