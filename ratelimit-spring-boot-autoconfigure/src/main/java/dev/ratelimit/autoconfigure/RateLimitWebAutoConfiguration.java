@@ -32,7 +32,6 @@ import dev.ratelimit.web.servlet.ProblemRejectionHandler;
 import dev.ratelimit.web.servlet.RateLimitRejectionHandler;
 import dev.ratelimit.web.servlet.filter.GateCallerLimits;
 import dev.ratelimit.web.servlet.filter.OriginalConnectionCustomizer;
-import dev.ratelimit.web.servlet.filter.OriginalConnectionValve;
 import dev.ratelimit.web.servlet.filter.RateLimitExceptionResolver;
 import dev.ratelimit.web.servlet.filter.RateLimitFilter;
 import dev.ratelimit.web.servlet.filter.RateLimitFilter.Phase;
@@ -69,8 +68,6 @@ import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.Ordered;
-import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.security.core.Authentication;
 import org.springframework.security.core.GrantedAuthority;
@@ -364,12 +361,10 @@ public final class RateLimitWebAutoConfiguration {
     @ConditionalOnClass(ConfigurableTomcatWebServerFactory.class)
     static class TomcatConfiguration {
 
-        /** Before Tomcat's own valves are added, so that ours sees the connection first. */
         @Bean
-        @Order(Ordered.HIGHEST_PRECEDENCE)
         @ConditionalOnMissingBean(name = "rateLimitOriginalTomcatConnection")
-        WebServerFactoryCustomizer<ConfigurableTomcatWebServerFactory> rateLimitOriginalTomcatConnection() {
-            return factory -> factory.addEngineValves(new OriginalConnectionValve());
+        OriginalTomcatConnection rateLimitOriginalTomcatConnection() {
+            return new OriginalTomcatConnection();
         }
     }
 

@@ -57,6 +57,54 @@ class ForwardedAddressTest {
         }
     }
 
+    /** In Kubernetes, the strategy is {@code native} by default. */
+    @ParameterizedTest
+    @CsvSource({
+        "TOMCAT, server.forward-headers-strategy=none",
+        "TOMCAT, server.forward-headers-strategy=native",
+        "TOMCAT, server.forward-headers-strategy=framework",
+        "TOMCAT, spring.main.cloud-platform=kubernetes",
+        "JETTY, server.forward-headers-strategy=native",
+        "JETTY, spring.main.cloud-platform=kubernetes"
+    })
+    void addressesThatClientsInventGainNothing(Container container, String setting) throws Exception {
+        try (RunningApplication application = RunningApplication.start(
+                container,
+                List.of(LoginLimitsTest.OneChain.class, LoginLimitsTest.Endpoints.class),
+                setting,
+                "ratelimit.store.type=memory",
+                "ratelimit.limits.login.algorithm=fixed-window",
+                "ratelimit.limits.login.max-requests=2",
+                "ratelimit.limits.login.window=3660d",
+                "ratelimit.limits.address.algorithm=fixed-window",
+                "ratelimit.limits.address.max-requests=5",
+                "ratelimit.limits.address.window=3660d",
+                "ratelimit.login.limit=login",
+                "ratelimit.exempt.addresses=203.0.113.7",
+                "ratelimit.rules.all.path=/api/**",
+                "ratelimit.rules.all.key=ip",
+                "ratelimit.rules.all.limits=address")) {
+            for (int i = 1; i <= 6; i++) {
+                assertThat(application
+                                .get("/api/closed", "X-Forwarded-For", "198.51.100." + i)
+                                .statusCode())
+                        .as("request %d", i)
+                        .isEqualTo(i <= 5 ? 401 : 429);
+            }
+            assertThat(application
+                            .get("/api/closed", "X-Forwarded-For", "203.0.113.7")
+                            .statusCode())
+                    .as("with an exempt address")
+                    .isEqualTo(429);
+
+            for (int i = 1; i <= 3; i++) {
+                assertThat(new LoginClient(application, "198.51.100." + i).status("alice", "wrong"))
+                        .as("guess %d", i)
+                        .isEqualTo(i <= 2 ? 401 : 429);
+            }
+        }
+    }
+
     private static RunningApplication startWith(String... more) {
         List<String> settings = new ArrayList<>(List.of(
                 "ratelimit.identity.trusted-proxies=127.0.0.0/8",
