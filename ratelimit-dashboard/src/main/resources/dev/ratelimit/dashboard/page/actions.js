@@ -1,7 +1,7 @@
 // The changes that an operator can make. Each opens a dialog; viewers do not get these buttons.
 
 import { ask } from './dialog.js';
-import { button, el, time } from './dom.js';
+import { button, el, now, time } from './dom.js';
 import { get } from './api.js';
 
 /** The properties that say how much a limit grants, those of its tiers included. */
@@ -36,7 +36,7 @@ function doubled(value) {
   return amount === undefined ? value : String(2 * Number(amount)) + rest;
 }
 
-/** A new version replaces the stored one, so it repeats what that has. */
+/** A new version replaces the stored one, so it repeats the values that the stored one had when the dialog opened. */
 function definition(limit, values) {
   const properties = {};
   for (const { name, value, source } of limit.properties) {
@@ -50,18 +50,43 @@ function definition(limit, values) {
       properties[name] = value;
     }
   }
-  const added = values.added?.trim();
-  if (added) {
-    const [name, ...rest] = added.split(':');
-    properties[name.trim()] = rest.join(':').trim();
+  const [, name, value] = ADDED.exec(values.added ?? '') ?? [];
+  if (name) {
+    properties[name] = value.trim();
   }
   return properties;
 }
 
-function inputs(limit, chosen, change) {
-  return limit.properties.filter(({ name }) => name !== 'enabled' && chosen(name)).map(({ name, value }) => ({
-    name: `p:${name}`, label: name, value: change(value), now: value, help: change(value) === value ? '' : `now ${value}`, first: SIZES.test(name),
-  }));
+/** Another property, with its value. */
+const ADDED = /^\s*([^:\s]+)\s*:\s*(\S.*)$/;
+
+function wrongAddition({ added }) {
+  return added?.trim() && !ADDED.test(added) ? ['added', 'Write property: value, such as min-interval: 5s.'] : undefined;
+}
+
+/** @param kept the values that the operator wrote before, by the names of the fields */
+function inputs(limit, kept, chosen, change) {
+  return limit.properties.filter(({ name }) => name !== 'enabled' && chosen(name)).map(({ name, value }) => {
+    const filled = kept[`p:${name}`] ?? change(value);
+    return { name: `p:${name}`, label: name, value: filled, now: value, help: filled === value ? '' : `now ${value}`, first: SIZES.test(name) };
+  });
+}
+
+/**
+ * What stores a definition of a limit. The version at the opening goes with it: the server refuses the change if another operator was
+ * faster. The dialog then opens anew, with the current values and those that the operator wrote.
+ */
+function storing(limit, open) {
+  return {
+    path: 'steer/set-limit',
+    check: wrongAddition,
+    body: values => ({ limit: limit.name, version: limit.source.version ?? 0, properties: definition(limit, values) }),
+    again: async values => {
+      const { limit: current } = await get('limit', { name: limit.name });
+      const left = limit.properties.filter(({ name, value }) => values[`p:${name}`]?.trim() === value).map(({ name }) => `p:${name}`);
+      return () => open(current, Object.fromEntries(Object.entries(values).filter(([name]) => !left.includes(name))));
+    },
+  };
 }
 
 /** When the stored values end by themselves; undefined if they do not. A new version repeats them, so it could keep them for good. */
@@ -74,39 +99,43 @@ function temporary(limit) {
     : null;
 }
 
-export function raise(limit) {
+export function raise(limit, kept = {}) {
   return ask({
     title: `Raise ${limit.name}`,
     text: 'Twice as much is filled in. Write any number.',
-    fields: [temporary(limit), ...inputs(limit, name => SIZES.test(name), doubled)].filter(Boolean),
-    ends: endOf(limit) ?? '1h',
+    fields: [temporary(limit), ...inputs(limit, kept, name => SIZES.test(name), doubled)].filter(Boolean),
+    ends: kept.end ?? endOf(limit) ?? '1h',
+    reason: kept.reason,
     confirm: 'Raise',
-    path: 'steer/set-limit',
-    body: values => ({ limit: limit.name, properties: definition(limit, values) }),
+    ...storing(limit, raise),
   });
 }
 
-export function edit(limit) {
+export function edit(limit, kept = {}) {
   return ask({
     title: `Change ${limit.name}`,
     text: limit.sentence,
     fields: [
       temporary(limit),
-      ...inputs(limit, () => true, value => value),
-      { name: 'added', label: 'Another property', help: 'As in the configuration, such as min-interval: 1s' },
+      ...inputs(limit, kept, () => true, value => value),
+      { name: 'added', label: 'Another property', value: kept.added, help: 'As in the configuration, such as min-interval: 1s' },
     ].filter(Boolean),
-    ends: endOf(limit) ?? '',
+    ends: kept.end ?? endOf(limit) ?? '',
+    reason: kept.reason,
     confirm: 'Save',
-    path: 'steer/set-limit',
-    body: values => ({ limit: limit.name, properties: definition(limit, values) }),
+    ...storing(limit, edit),
   });
 }
+
+/** Switching on returns to what applied before, whose end may come by itself. */
+const AS_BEFORE = 'As before it was switched off';
 
 export function switchLimit(limit) {
   return ask({
     title: limit.enabled ? `Switch ${limit.name} off` : `Switch ${limit.name} on`,
-    text: limit.enabled ? 'It is then neither asked nor charged: nobody is denied because of it.' : 'It applies again, with the counts it had.',
+    text: limit.enabled ? 'It is then neither asked nor charged: nobody is denied because of it.' : 'The values from before apply again, with the counts it had.',
     ends: limit.enabled ? '1h' : '',
+    endless: limit.enabled ? undefined : AS_BEFORE,
     confirm: limit.enabled ? 'Switch off' : 'Switch on',
     danger: limit.enabled,
     path: 'steer/switch-limit',
@@ -124,14 +153,29 @@ export function removeLimit(limit) {
   });
 }
 
+/** A temporary version stays so: its end is filled in while that is to come. */
+function endOfRollBack(until) {
+  if (!until) {
+    return { ends: '', note: null };
+  }
+  const over = Date.parse(until) <= now();
+  return {
+    ends: over ? '1h' : until,
+    note: el('p', { class: 'note field wide' },
+      over ? ['That version ended at ', time(until), '. Choose how long it applies now.']
+        : ['That version was temporary, until ', time(until), '. It keeps its end, unless you choose another.']),
+  };
+}
+
 /** Shows first what would change, beside the version that is in force; zero is the configuration. */
-export async function rollBack(kind, name, version, inForce) {
+export async function rollBack(kind, name, { version, change }, inForce) {
   const { difference } = await get('difference', { kind, name, from: inForce, to: version });
+  const { ends, note } = endOfRollBack(change.until);
   return ask({
     title: `Roll ${name} back to version ${version}`,
     text: difference.properties.length === 0 ? 'Nothing would change.' : 'It becomes a new version, so this, too, can be rolled back.',
-    fields: [changedProperties(difference.properties)].filter(Boolean),
-    ends: '',
+    fields: [changedProperties(difference.properties), note].filter(Boolean),
+    ends,
     confirm: 'Roll back',
     path: `steer/roll-back-${kind}`,
     body: () => ({ [kind]: name, version }),
@@ -143,6 +187,7 @@ export function switchRule(rule) {
     title: rule.enabled ? `Switch rule ${rule.name} off` : `Switch rule ${rule.name} on`,
     text: rule.enabled ? 'Requests are then no longer matched by it.' : 'It applies again, as it was.',
     ends: rule.enabled ? '1h' : '',
+    endless: rule.enabled ? undefined : AS_BEFORE,
     confirm: rule.enabled ? 'Switch off' : 'Switch on',
     danger: rule.enabled,
     path: 'steer/switch-rule',

@@ -37,11 +37,13 @@ function local(instant) {
  * Two fields for the end of a change.
  *
  * @param preset one of the keys of ENDS, or an instant
+ * @param endless the words for the choice without an end, if it means something else
  */
-function end(preset) {
+function end(preset, endless) {
   const exact = !ENDS.some(([key]) => key === preset);
+  const options = ENDS.map(([key, text]) => [key, key === '' ? endless ?? text : text]);
   const choice = field({
-    name: 'for', label: 'For how long', type: 'select', options: ENDS, value: exact ? 'moment' : preset,
+    name: 'for', label: 'For how long', type: 'select', options, value: exact ? 'moment' : preset,
     help: 'Afterwards the version before it applies again, by itself.',
   });
   const moment = field({
@@ -70,10 +72,14 @@ function endOf(values) {
  *
  * @param fields the fields beside the end and the reason
  * @param ends the preset of the end, such as 1h or an instant; undefined if the change has none
+ * @param endless the words for the choice without an end, if it means something else
+ * @param reason the reason that is filled in
+ * @param check looks at the values before the call: a field and its mistake, or nothing
  * @param body makes the body of the call from the values of the fields
+ * @param again reads the current values after a conflict, and returns how to open the dialog anew; undefined if that does not help
  * @returns whether the change was made
  */
-export function ask({ title, text, fields = [], ends, confirm, danger, path, body }) {
+export function ask({ title, text, fields = [], ends, endless, reason, confirm, danger, path, check, body, again }) {
   return new Promise(resolve => {
     const general = el('p', { class: 'error general', role: 'alert' });
     const submit = el('button', { type: 'submit', class: danger ? 'primary danger' : 'primary' }, confirm);
@@ -83,14 +89,32 @@ export function ask({ title, text, fields = [], ends, confirm, danger, path, bod
       general,
       el('div', { class: 'fields' },
         fields.map(one => (one instanceof Node ? one : field(one))),
-        ends === undefined ? null : end(ends),
+        ends === undefined ? null : end(ends, endless),
         field({
-          name: 'reason', label: 'Reason', required: true, wide: true,
+          name: 'reason', label: 'Reason', required: true, wide: true, value: reason,
           help: 'Kept with the change, beside your name: “launch day”, “ticket 4711”.',
         })),
       el('div', { class: 'actions' }, submit, button('Cancel', { onclick: () => dialog.close() })));
     const dialog = el('dialog', { 'aria-labelledby': 'dialog-title' }, form);
     let done = false;
+    let next;
+
+    /** Another person was faster: nothing is lost, and nothing overwrites the other change unseen. */
+    function conflict(message, values) {
+      const end = values.for === opened.for && values.until === opened.until ? undefined : endOf(values).until ?? values.for;
+      const reload = button('Load the current values', {
+        onclick: async () => {
+          try {
+            next = await again({ ...values, end });
+            dialog.close();
+          } catch (failure) {
+            general.textContent = failure.message;
+          }
+        },
+      });
+      general.replaceChildren(message, el('span', { class: 'remedy' }, ' What you wrote stays. ', reload));
+      reload.focus();
+    }
 
     function mistake(name, message) {
       const place = [...form.querySelectorAll('[data-field]')].find(one => name && [name, `p:${name}`].includes(one.dataset.field));
@@ -122,6 +146,11 @@ export function ask({ title, text, fields = [], ends, confirm, danger, path, bod
         mistake('reason', 'Say why you make this change.');
         return;
       }
+      const wrong = check?.(values);
+      if (wrong) {
+        mistake(...wrong);
+        return;
+      }
       submit.disabled = true;
       submit.setAttribute('aria-busy', 'true');
       try {
@@ -131,13 +160,18 @@ export function ask({ title, text, fields = [], ends, confirm, danger, path, bod
       } catch (failure) {
         submit.disabled = false;
         submit.removeAttribute('aria-busy');
-        mistake(failure.field, failure.message);
+        if (failure.status === 409 && again) {
+          conflict(failure.message, values);
+        } else {
+          mistake(failure.field, failure.message);
+        }
       }
     });
     dialog.addEventListener('close', () => {
       dialog.remove();
-      resolve(done);
+      resolve(next ? next() : done);
     });
+    const opened = Object.fromEntries(new FormData(form));
     document.body.append(dialog);
     dialog.showModal();
     (form.querySelector('[data-first]') ?? form.querySelector('.fields input, .fields select') ?? submit).focus();

@@ -26,6 +26,12 @@ function difference(version, previous) {
     : changedProperties(changed);
 }
 
+/** Whether a newer version came before its end, and lasts at least as long: then it does not come back. */
+function isReplaced({ inForce, change }, newer) {
+  const lasts = ({ until }) => (until ? Date.parse(until) : Infinity);
+  return !inForce && newer.some(one => one.state !== 'broken' && Date.parse(one.change.at) < lasts(change) && lasts(one.change) >= lasts(change));
+}
+
 function history(page, kind, name, versions) {
   if (versions.length === 0) {
     return empty('It was never changed while running. The configuration applies.');
@@ -38,9 +44,10 @@ function history(page, kind, name, versions) {
       difference(version, versions[index + 1]),
       time(version.change.at),
       [el('strong', {}, version.change.by), el('br', {}), version.change.reason ?? el('span', { class: 'muted' }, 'no reason given')],
-      version.change.until ? ending(version.change.until) : el('span', { class: 'muted' }, 'no end'),
+      isReplaced(version, versions.slice(0, index)) ? el('span', { class: 'muted' }, 'replaced')
+        : version.change.until ? ending(version.change.until) : el('span', { class: 'muted' }, 'no end'),
       version.state === 'broken' || applies(version, index) ? null
-        : action(page, 'Roll back …', { class: 'small', 'data-key': `back ${version.version}`, 'aria-label': `Roll back to version ${version.version}`, done: 'Rolled back.' }, () => rollBack(kind, name, version.version, inForce)),
+        : action(page, 'Roll back …', { class: 'small', 'data-key': `back ${version.version}`, 'aria-label': `Roll back to version ${version.version}`, done: 'Rolled back.' }, () => rollBack(kind, name, version, inForce)),
     ]));
 }
 
