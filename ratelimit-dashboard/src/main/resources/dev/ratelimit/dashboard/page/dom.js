@@ -37,9 +37,18 @@ export function link(text, ...parts) {
   return el('a', { href: to(...parts) }, text);
 }
 
-/** A link to a limit; a quota has no page of its own. */
+/** These limits have no page of their own: quotas, and the limit for strangers at the dashboard. */
+const WITHOUT_PAGE = ['quota', 'dashboard-strangers'];
+
+/** The limit whose page tells about a limit: login for login:address, which is derived from it. Undefined if there is none. */
+export function pageOf(limit) {
+  const [base] = limit.split(':');
+  return WITHOUT_PAGE.includes(base) ? undefined : base;
+}
+
+/** A link to the page of a limit, if there is one. */
 export function limitLink(name) {
-  return name.startsWith('quota') ? name : link(name, 'limits', name);
+  return pageOf(name) ? link(name, 'limits', pageOf(name)) : name;
 }
 
 const keyOf = node => node.dataset.key ?? `${node.tagName} ${node.getAttribute('href')} ${node.textContent}`;
@@ -82,6 +91,9 @@ const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFraction
 
 export const number = value => whole.format(value);
 export const compact = value => (Math.abs(value) < 10_000 ? whole.format(value) : short.format(value));
+
+/** A number with its noun: 1 violation, 2 violations. */
+export const counted = (value, noun) => `${number(value)} ${noun}${value === 1 ? '' : 's'}`;
 
 export function percent(part, all) {
   if (!all) {

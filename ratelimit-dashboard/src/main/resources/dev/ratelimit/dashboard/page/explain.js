@@ -1,6 +1,6 @@
 // Why a request is allowed or denied. Nothing is charged.
 
-import { bar, card, countdown, el, limitLink, link, loading, number, sentence } from './dom.js';
+import { bar, card, countdown, el, limitLink, link, loading, number, pageOf, sentence } from './dom.js';
 import { get, post } from './api.js';
 import { outcome } from './subjects.js';
 
@@ -82,7 +82,7 @@ const KINDS = { user: 'user:', address: 'ip:', apiKey: 'api-key:' };
 /** Where to go from a denial: the limits that deny, and the subjects that they count. */
 function remedies({ rules, request }) {
   const denying = rules.filter(rule => rule.applies).flatMap(rule => rule.limits).filter(limit => DENIED.includes(limit.outcome));
-  const limits = [...new Set(denying.map(({ limit }) => limit))].filter(name => !name.startsWith('quota'));
+  const limits = [...new Set(denying.map(({ limit }) => pageOf(limit)))].filter(Boolean);
   const subjects = [...new Set([...denying.map(({ subject }) => subject), request.user ? `user:${request.user}` : null])].filter(Boolean);
   const links = [...limits.map(name => ['limit ', link(name, 'limits', name)]), ...subjects.map(name => link(name, 'subjects', name))];
   return links.length === 0 ? null
@@ -96,7 +96,9 @@ function result(found) {
   return [
     card('Answer', {},
       el('p', { class: 'answer' }, outcome(found.outcome), ' ', el('strong', {}, SENTENCES[found.outcome] ?? `The outcome is ${found.outcome}.`)),
-      denied ? remedies(found) : null),
+      denied ? remedies(found) : null,
+      rules.length > 0 && applying === 0 && !found.exempt
+        ? el('p', { class: 'note' }, 'No rule applies to this path. If your proxy removes a prefix from paths, write the path without it.') : null),
     card(`Step by step: ${applying} of ${rules.length} rules apply`, {},
       el('ol', { class: 'story' },
         step('', el('p', {}, el('code', {}, `${request.method} ${request.path}`), request.address ? ` arrives from ${request.address}.` : ' arrives. No address was given.'),
@@ -153,6 +155,12 @@ export function explain(page, about = '') {
   const paste = el('form', {
     class: 'card', 'aria-labelledby': 'e-paste', onsubmit: event => {
       event.preventDefault();
+      if (!curl.value.trim()) {
+        answer.replaceChildren();
+        error.textContent = 'Paste a curl line first.';
+        curl.focus();
+        return;
+      }
       send({ curl: curl.value });
     },
   }, el('div', { class: 'card-head' }, el('h2', { id: 'e-paste' }, 'Or paste a curl line')),

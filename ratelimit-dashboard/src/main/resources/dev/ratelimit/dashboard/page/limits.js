@@ -1,6 +1,6 @@
 // All limits with their use, and the rules in their order.
 
-import { bar, card, compact, el, empty, ending, limitLink, link, loading, number, percent, show, table, tag } from './dom.js';
+import { bar, card, compact, counted, el, empty, ending, limitLink, link, loading, number, percent, show, table, tag } from './dom.js';
 import { get } from './api.js';
 import { action, raise, switchAll, switchRule } from './actions.js';
 
@@ -14,10 +14,37 @@ export function origin(source) {
     change.until ? [el('br', {}), el('span', { class: 'muted' }, 'until ', ending(change.until))] : null);
 }
 
-/** The limit in words, with its burst. */
+/** The tiers that have values of their own, such as "Tier pro: max-requests 1000." */
+function tiers({ properties }) {
+  const values = new Map(properties.map(({ name, value }) => [name, value]));
+  const differing = new Map();
+  for (const { name, value } of properties) {
+    const [, tier, property] = /^tiers\.(.+)\.([^.]+)$/.exec(name) ?? [];
+    if (tier !== undefined && values.get(property) !== value) {
+      differing.set(tier, [...(differing.get(tier) ?? []), `${property} ${value}`]);
+    }
+  }
+  return [...differing].map(([tier, own]) => ` Tier ${tier}: ${own.join(', ')}.`).join('');
+}
+
+/** The limit in words, with its burst and the tiers that differ. */
 export function grants(limit) {
   const burst = limit.properties.find(({ name }) => name === 'burst' || name === 'capacity')?.value;
-  return burst === undefined ? limit.sentence : `Up to ${burst} at once. ${limit.sentence}`;
+  return (burst === undefined ? limit.sentence : `Up to ${burst} at once. ${limit.sentence}`) + tiers(limit);
+}
+
+const limitsOf = rule => (rule.properties.limits ?? '').split(/,\s*/).filter(Boolean);
+
+/** So many rules are named beside a limit. */
+const NAMED = 2;
+
+/** The other limits that must have room, too: a request passes only if all limits of its rule allow it. */
+function companions(limit, rules) {
+  const shared = rules.filter(rule => rule.enabled && limitsOf(rule).length > 1 && limitsOf(rule).includes(limit.name));
+  return shared.length === 0 ? null : el('div', { class: 'muted' },
+    shared.slice(0, NAMED).map(rule => el('div', {}, 'Requests of rule ', link(rule.name, 'limits', `rule ${rule.name}`), ' also need room in ',
+      limitsOf(rule).filter(name => name !== limit.name).map((name, index) => [index ? ', ' : '', limitLink(name)]), '.')),
+    shared.length > NAMED ? el('div', {}, `So do those of ${counted(shared.length - NAMED, 'more rule')}.`) : null);
 }
 
 function use(usage) {
@@ -31,14 +58,14 @@ function rest(shown, count, what) {
   return count > shown ? el('p', { class: 'note rest' }, `The first ${number(shown)} of ${number(count)} ${what}. Filter to see the others.`) : null;
 }
 
-function limitsTable(page, { limits, limitCount, filter }) {
+function limitsTable(page, { limits, limitCount, rules, filter }) {
   if (limits.length === 0) {
     return empty(filter ? 'No limit has that in its name.' : 'No limits are configured. Add one under ratelimit.limits.');
   }
   return [table('Limits', [{ title: 'Limit' }, { title: 'Allows' }, { title: 'Denied in the last hour' }, { title: 'Source' }, { title: '' }],
     limits.map(limit => [
       [link(limit.name, 'limits', limit.name), limit.enabled ? null : [' ', tag('off', 'off')]],
-      [el('span', {}, grants(limit)),
+      [el('span', {}, grants(limit)), companions(limit, rules),
         limit.trial ? el('div', { class: 'trial' }, tag('trial', 'info'), ' ', limit.trial.sentence) : null],
       [el('div', { class: 'use' }, use(limit.lastHour)),
         limit.trial ? el('div', { class: 'use trial' }, tag('trial', 'info'), ' ', use(limit.trial.lastHour ?? null)) : null],
@@ -70,7 +97,7 @@ function rulesTable(page, { rules, ruleCount, filter }) {
       what(rule),
       rule.properties.key ?? '',
       rule.properties.action && rule.properties.action !== 'throttle' ? tag(rule.properties.action, rule.properties.action === 'block' ? 'bad' : 'info')
-        : (rule.properties.limits ?? '').split(/,\s*/).filter(Boolean).map((name, index) => [index ? ', ' : '', name === 'quota' ? name : link(name, 'limits', name)]),
+        : limitsOf(rule).map((name, index) => [index ? ', ' : '', limitLink(name)]),
       origin(rule.source),
       action(page, rule.enabled ? 'Switch off …' : 'Switch on …', { class: 'small', 'data-key': `switch ${rule.name}`, 'aria-label': `Switch rule ${rule.name} ${rule.enabled ? 'off' : 'on'}`, done: 'The rule is switched.' }, () => switchRule(rule)),
     ])), rest(rules.length, ruleCount, 'rules')];
@@ -116,7 +143,7 @@ export function limits(page) {
     const data = await get('limits', { filter: wanted });
     page.fresh(data);
     show(head.lastElementChild, data.enabled, enabled => action(page, enabled ? 'Switch all limits off …' : 'Switch all limits on …', { 'data-key': 'all', done: 'Switched on all instances.' }, () => switchAll(!enabled)));
-    show(first, { limits: data.limits, limitCount: data.limitCount, filter: wanted }, part => limitsTable(page, part));
+    show(first, { limits: data.limits, limitCount: data.limitCount, rules: data.rules, filter: wanted }, part => limitsTable(page, part));
     show(second, { rules: data.rules, ruleCount: data.ruleCount, filter: wanted }, part => rulesTable(page, part));
     await count();
   }

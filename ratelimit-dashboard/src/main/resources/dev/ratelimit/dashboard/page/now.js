@@ -1,6 +1,6 @@
 // What happens now, and what is wrong.
 
-import { bar, button, card, compact, countdown, el, empty, limitLink, loading, micros, number, percent, sentence, show, since, table, tag, time, to } from './dom.js';
+import { bar, button, card, compact, countdown, el, empty, limitLink, loading, micros, number, pageOf, percent, sentence, show, since, table, tag, time, to } from './dom.js';
 import { get } from './api.js';
 import { ranges, showChart } from './chart.js';
 import { action, reset, switchAll } from './actions.js';
@@ -45,8 +45,9 @@ function jump(part, text, key) {
 /** The remedy for a warning, and the screen for it. */
 function remedy({ kind, limit }) {
   const list = LISTS[kind];
+  const page = limit && pageOf(limit);
   return el('div', { class: 'remedy' }, REMEDIES[kind] ?? null,
-    limit ? [' ', el('a', { href: to('limits', limit), 'data-key': `open ${kind} ${limit}` }, `Open ${limit}`)] : null,
+    page ? [' ', el('a', { href: to('limits', page), 'data-key': `open ${kind} ${limit}` }, `Open ${page}`)] : null,
     list ? [' ', jump(...list, `show ${kind} ${limit}`)] : null);
 }
 

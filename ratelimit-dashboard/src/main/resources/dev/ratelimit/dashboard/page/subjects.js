@@ -1,6 +1,6 @@
 // Where a user, an address or an API key stands.
 
-import { bar, card, countdown, el, empty, limitLink, link, loading, number, show, since, table, tag, time, to } from './dom.js';
+import { bar, card, countdown, counted, el, empty, limitLink, link, loading, number, show, since, table, tag, time, to } from './dom.js';
 import { get } from './api.js';
 import { action, block, reset, unblock } from './actions.js';
 
@@ -23,13 +23,14 @@ function count(standing) {
 function again(standing) {
   if (standing.penalty?.active) {
     return [tag('penalty', 'bad'), ' ', standing.penalty.until ? countdown(standing.penalty.until) : 'no end',
-      el('div', { class: 'muted' }, `${number(standing.penalty.violations)} violations`)];
+      el('div', { class: 'muted' }, counted(standing.penalty.violations, 'violation'))];
   }
   return [standing.count && standing.count.used > 0 ? countdown(standing.count.resetAt, 'now') : null,
-    standing.penalty ? el('div', { class: 'muted' }, `${number(standing.penalty.violations)} violations remembered`) : null];
+    standing.penalty ? el('div', { class: 'muted' }, `${counted(standing.penalty.violations, 'violation')} remembered`) : null];
 }
 
-function standings(page, view) {
+/** @param blocked whether all requests are rejected before a limit is asked */
+function standings(page, view, blocked) {
   if (view.limits.length === 0) {
     return empty('No limit has counted this subject lately.');
   }
@@ -37,7 +38,7 @@ function standings(page, view) {
     view.limits.map(standing => [
       [limitLink(standing.limit), standing.trial ? [' ', tag('trial', 'info')] : null,
         standing.subject === view.subject ? null : el('div', {}, link(standing.subject, 'subjects', standing.subject))],
-      outcome(standing.outcome),
+      outcome(blocked ? 'blocked' : standing.outcome),
       el('div', { class: 'use' }, count(standing)),
       again(standing),
       standing.lastRequestAt ? since(standing.lastRequestAt) : '',
@@ -45,9 +46,10 @@ function standings(page, view) {
     ]));
 }
 
-function entries(audit) {
+function entries(audit, siblings) {
   if (audit.length === 0) {
-    return empty('The audit trail has no entry of the last 24 hours.');
+    return empty('The audit trail has no entry of the last 24 hours.',
+      siblings.length ? [' Look also under ', siblings.map((one, index) => [index ? ', ' : '', link(one, 'subjects', one)]), '.'] : null);
   }
   return table('Recent requests', [{ title: 'When' }, { title: 'Outcome' }, { title: 'Request' }, { title: 'Limit or rule' }, { title: 'Sender' }],
     audit.map(entry => [
@@ -77,6 +79,16 @@ function head(page, { subject: view, block: blocked, canBlock }) {
       view.limits.length ? action(page, 'Reset all limits …', { 'data-key': 'reset-all', done: 'Reset on all instances.' }, () => reset(view.subject)) : null,
       el('a', { class: 'button', href: to('explain', view.user ? `user:${view.user}` : view.subject), 'data-key': 'explain' }, 'Explain a request')),
   ];
+}
+
+/** The kind before the name of a subject, such as user: or ip:. */
+const KIND = /^[a-z][a-z0-9-]*:(?=.)/;
+
+/** Other subjects of the same name: failed logins are counted for a name, as it was written, and other requests for a user. */
+async function siblingsOf(subject) {
+  const name = subject.replace(KIND, '');
+  const { subjects: found } = await get('subjects', { prefix: name });
+  return found.filter(one => one !== subject && one.replace(KIND, '').toLowerCase() === name.toLowerCase());
 }
 
 /** A user may be blocked, or have a quota, without a count: the name that was written is offered in any case. */
@@ -115,17 +127,42 @@ export function subjects(page, text) {
     found.append(empty('The most denied and the busiest subjects, and those under a penalty, are on ', link('Now', 'now'), '.'));
     return { load: async () => page.fresh(await get('health')), every: 10_000 };
   }
+  const health = async () => page.fresh(await get('health'));
+  if (!KIND.test(text)) {
+    search();
+    return { load: health, every: 10_000 };
+  }
+  let noSubject = false;
+  let siblings;
   const [top, first, second, third] = [el('div', { class: 'page-head' }), el('div', {}), el('div', {}), el('div', {})];
-  page.main.append(top, card('Limits', {}, first), third, card('Recent requests', {}, second));
+  const parts = [top, card('Limits', {}, first), third, card('Recent requests', {}, second)];
+  page.main.append(...parts);
   first.append(loading());
   second.append(loading());
   async function load() {
-    const data = await get('subject', { text });
+    const data = noSubject ? null : await get('subject', { text }).catch(failure => {
+      if (failure.status !== 422) {
+        throw failure;
+      }
+      return null;
+    });
+    if (!data) { // The text is no subject, so it is searched.
+      if (!noSubject) {
+        noSubject = true;
+        parts.forEach(part => part.remove());
+        search();
+      }
+      await health();
+      return;
+    }
     page.fresh(data);
+    if (data.audit?.length === 0) {
+      siblings ??= await siblingsOf(data.subject.subject).catch(() => []);
+    }
     show(top, { subject: data.subject, block: data.block, canBlock: data.canBlock }, part => head(page, part));
-    show(first, data.subject, view => standings(page, view));
+    show(first, [data.subject, Boolean(data.block)], ([view, blocked]) => standings(page, view, blocked));
     show(third, data.subject.apiKeys, all => (all.length ? keys(data.subject) : null));
-    show(second, data.audit ?? data.missing, () => (data.audit ? entries(data.audit) : empty(Object.values(data.missing)[0])));
+    show(second, data.audit ?? data.missing, () => (data.audit ? entries(data.audit, siblings ?? []) : empty(Object.values(data.missing)[0])));
   }
   return { load, every: 3000 };
 }
