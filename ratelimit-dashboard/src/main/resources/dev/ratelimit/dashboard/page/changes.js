@@ -1,6 +1,6 @@
 // Who changed what, when and why.
 
-import { card, el, empty, ending, limitLink, link, loading, show, table, time } from './dom.js';
+import { Folded, card, el, empty, ending, limitLink, link, loading, show, table, time } from './dom.js';
 import { get } from './api.js';
 import { changedProperties } from './actions.js';
 
@@ -83,6 +83,7 @@ function end({ action, change }) {
 
 export function changes(page) {
   const list = el('div', {});
+  const few = new Folded(Infinity, 8, () => draw());
   const filter = el('input', { type: 'search', id: 'filter', autocomplete: 'off', spellcheck: 'false', oninput: () => draw() });
   let all = [];
   page.main.append(
@@ -93,15 +94,16 @@ export function changes(page) {
 
   function draw() {
     const wanted = filter.value.trim().toLowerCase();
-    show(list, all.filter(change => JSON.stringify(change).toLowerCase().includes(wanted)), rows => (rows.length === 0
+    const found = all.filter(change => JSON.stringify(change).toLowerCase().includes(wanted));
+    show(list, [few.shown, found], () => (found.length === 0
       ? empty(all.length === 0 ? 'Nothing was changed while the application ran: the configuration applies.' : 'No change contains that.')
-      : table('Changes', [{ title: 'When' }, { title: 'Who' }, { title: 'What' }, { title: 'Why' }, { title: 'Until' }],
-        rows.map(entry => [
+      : [table('Changes', [{ title: 'When' }, { title: 'Who' }, { title: 'What' }, { title: 'Why' }, { title: 'Until' }],
+        few.rows(found).map(entry => [
           time(entry.change.at), el('strong', {}, entry.change.by),
           [`${did(entry.action)} `, target(entry), where(entry), changedProperties(differences(entry))],
           entry.change.reason ?? el('span', { class: 'muted' }, 'no reason given'),
           end(entry),
-        ]))));
+        ])), few.button('Changes', found.length)]));
   }
 
   async function load() {

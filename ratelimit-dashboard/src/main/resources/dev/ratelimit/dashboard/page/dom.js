@@ -245,6 +245,47 @@ export function table(caption, columns, rows, kind = '') {
       }))))));
 }
 
+const PHONE = matchMedia('(max-width: 600px)');
+
+/** The beginning of a list, and the rest on demand. A phone shows less. */
+export class Folded {
+  #most;
+  #mostOnPhone;
+  #redraw;
+  #unfolded = false;
+
+  constructor(most, mostOnPhone, redraw) {
+    this.#most = most;
+    this.#mostOnPhone = mostOnPhone;
+    this.#redraw = redraw;
+  }
+
+  get #few() {
+    return PHONE.matches ? this.#mostOnPhone : this.#most;
+  }
+
+  /** As many rows as are shown. It belongs to the data of a place. */
+  get shown() {
+    return this.#unfolded ? 'all' : this.#few;
+  }
+
+  rows(all) {
+    return this.#unfolded ? all : all.slice(0, this.#few);
+  }
+
+  /** Shows the rest, or the beginning only; nothing for a short list. */
+  button(title, count) {
+    if (count <= this.#few) {
+      return null;
+    }
+    const text = `Show ${number(this.#unfolded ? this.#few : count)}`;
+    return button(text, {
+      class: 'small', 'data-key': `more ${title}`, 'aria-label': `${text}: ${title}`,
+      onclick: () => { this.#unfolded = !this.#unfolded; this.#redraw(); },
+    });
+  }
+}
+
 /** A share as a bar; the text beside it says the same. */
 export function bar(part, all, kind) {
   const share = all ? Math.min(1, part / all) : 0;

@@ -1,6 +1,6 @@
 // What happens now, and what is wrong.
 
-import { bar, button, card, compact, countdown, el, empty, limitLink, loading, micros, number, pageOf, percent, sentence, show, since, table, tag, time, to } from './dom.js';
+import { Folded, bar, card, compact, countdown, el, empty, limitLink, loading, micros, number, pageOf, percent, sentence, show, since, table, tag, time, to } from './dom.js';
 import { get } from './api.js';
 import { ranges, showChart } from './chart.js';
 import { action, reset, switchAll } from './actions.js';
@@ -109,9 +109,6 @@ function part(title, ...children) {
   return card(title, { tabindex: '-1', 'data-key': `part ${title}`, 'data-part': title.toLowerCase().replaceAll(' ', '-').replace('this-', '') }, ...children);
 }
 
-/** As many rows as a list shows at first; the rest on demand. */
-const FEW = 8;
-
 /** One row for a subject, with the limits that count it, as one request counts on several. */
 function bySubject(all, read) {
   const found = new Map();
@@ -137,22 +134,21 @@ function subjectsTable(title, rowsOfLimits, read, kind, none, more) {
     return null;
   }
   const all = bySubject(rowsOfLimits, read);
-  const rows = more.shown ? all : all.slice(0, FEW);
+  const rows = more.rows(all);
   const most = Math.max(1, ...rows.map(row => row.most));
-  const text = more.shown ? `Show ${FEW}` : `Show ${all.length}`;
   return part(title, rows.length === 0 ? empty(none)
     : [table(title, [{ title: 'Subject' }, { title: kind === 'denied' ? 'Denied' : 'Requests', right: true }, { title: '', spare: true }, { title: 'Limits' }, { title: 'Last', spare: true }],
       rows.map(row => [brief(row.subject), compact(row.most), bar(row.most, most, kind), limitsOf(row), since(row.lastRequestAt)]), 'brief-rows'),
-    all.length <= FEW ? null : button(text, { class: 'small', 'data-key': `more ${title}`, 'aria-label': `${text}: ${title}`, onclick: more.toggle })]);
+    more.button(title, all.length)]);
 }
 
-function penaltiesTable(page, { penalties, penaltyCount }) {
+function penaltiesTable(page, { penalties, penaltyCount }, more) {
   if (!penalties) {
     return null;
   }
   return part('Active penalties', penalties.length === 0 ? empty('No subject is under a penalty.')
     : [table('Active penalties', [{ title: 'Subject' }, { title: 'Left', right: true }, { title: 'Limit' }, { title: 'Violations', right: true, spare: true }, { title: '' }],
-      penalties.map(penalty => [
+      more.rows(penalties).map(penalty => [
         brief(penalty.subject),
         penalty.until ? countdown(penalty.until) : 'no end',
         limitLink(penalty.limit),
@@ -160,6 +156,7 @@ function penaltiesTable(page, { penalties, penaltyCount }) {
         action(page, 'End …', { class: 'small', 'data-key': `end ${penalty.subject} ${penalty.limit}`, 'aria-label': `End the penalty of ${penalty.subject} on ${penalty.limit}`, done: 'The penalty is over.' },
           () => reset(penalty.subject, penalty.limit)),
       ]), 'brief-rows'),
+    more.button('Active penalties', penalties.length),
     penaltyCount > penalties.length ? el('p', { class: 'note rest' }, `The ${number(penalties.length)} longest of ${number(penaltyCount)}.`) : null]);
 }
 
@@ -206,8 +203,7 @@ export function now(page) {
   let only = '';
   let known = [];
   let kept = {};
-  const unfolded = { denied: false, busiest: false };
-  const more = list => ({ shown: unfolded[list], toggle: () => { unfolded[list] = !unfolded[list]; page.refresh(); } });
+  const [denied, busiest, penalties] = [1, 2, 3].map(() => new Folded(8, 4, page.refresh));
   const places = Object.fromEntries(['warnings', 'tiles', 'chart', 'lists', 'missing'].map(name => [name, el('div', {})]));
   const choose = () => { kept = {}; page.refresh(); };
   const range = ranges(choose);
@@ -248,12 +244,12 @@ export function now(page) {
     } else {
       show(places.chart, null, () => empty('The history cannot be read now.'));
     }
-    show(places.lists, { ...data, unfolded, at: null, timeline: null, hour: null, changes: null }, one => el('div', { class: 'columns' },
+    show(places.lists, { ...data, shown: [denied, busiest, penalties].map(list => list.shown), at: null, timeline: null, hour: null, changes: null }, one => el('div', { class: 'columns' },
       el('div', { class: 'column' },
-        subjectsTable('Most denied', one.mostDenied, totals => totals.throttled + totals.blocked, 'denied', 'Nobody was denied in the last hour.', more('denied')),
-        penaltiesTable(page, one)),
+        subjectsTable('Most denied', one.mostDenied, totals => totals.throttled + totals.blocked, 'denied', 'Nobody was denied in the last hour.', denied),
+        penaltiesTable(page, one, penalties)),
       el('div', { class: 'column' },
-        subjectsTable('Busiest', one.busiest, totals => totals.total, 'allowed', 'No requests in the last hour.', more('busiest')), instance(one))));
+        subjectsTable('Busiest', one.busiest, totals => totals.total, 'allowed', 'No requests in the last hour.', busiest), instance(one))));
   }
   return { load, every: 4000 };
 }

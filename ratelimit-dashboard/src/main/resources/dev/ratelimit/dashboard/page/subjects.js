@@ -1,6 +1,6 @@
 // Where a user, an address or an API key stands.
 
-import { bar, card, countdown, counted, el, empty, limitLink, link, loading, number, show, since, table, tag, time, to } from './dom.js';
+import { Folded, bar, card, countdown, counted, el, empty, limitLink, link, loading, number, show, since, table, tag, time, to } from './dom.js';
 import { get } from './api.js';
 import { action, block, reset, unblock } from './actions.js';
 
@@ -46,20 +46,20 @@ function standings(page, view, blocked) {
     ]));
 }
 
-function entries(audit, siblings) {
+function entries(audit, siblings, few) {
   if (audit.length === 0) {
     return empty('The audit trail has no entry of the last 24 hours.',
       siblings.length ? [' Look also under ', siblings.map((one, index) => [index ? ', ' : '', link(one, 'subjects', one)]), '.'] : null);
   }
-  return table('Recent requests', [{ title: 'When' }, { title: 'Outcome' }, { title: 'Request' }, { title: 'Limit or rule' }, { title: 'Sender' }],
-    audit.map(entry => [
+  return [table('Recent requests', [{ title: 'When' }, { title: 'Outcome' }, { title: 'Request' }, { title: 'Limit or rule' }, { title: 'Sender' }],
+    few.rows(audit).map(entry => [
       time(entry.at),
       [outcome(entry.decision), entry.requests > 1 ? el('span', { class: 'muted num' }, ` × ${number(entry.requests)}`) : null],
       [el('code', {}, [entry.what.method, entry.what.endpoint].filter(Boolean).join(' ') || '–'), entry.what.status ? el('span', { class: 'muted num' }, ` ${entry.what.status}`) : null],
       [entry.cause.limit ? limitLink(entry.cause.limit) : entry.cause.rule ?? '',
         entry.cause.capacity ? el('span', { class: 'muted num' }, ` ${number(entry.cause.count)} of ${number(entry.cause.capacity)}`) : null],
       [entry.who.user, entry.who.address].filter(Boolean).join(', '),
-    ]));
+    ])), few.button('Recent requests', audit.length)];
 }
 
 function keys(view) {
@@ -134,6 +134,7 @@ export function subjects(page, text) {
   }
   let noSubject = false;
   let siblings;
+  const few = new Folded(Infinity, 8, page.refresh);
   const [top, first, second, third] = [el('div', { class: 'page-head' }), el('div', {}), el('div', {}), el('div', {})];
   const parts = [top, card('Limits', {}, first), third, card('Recent requests', {}, second)];
   page.main.append(...parts);
@@ -162,7 +163,7 @@ export function subjects(page, text) {
     show(top, { subject: data.subject, block: data.block, canBlock: data.canBlock }, part => head(page, part));
     show(first, [data.subject, Boolean(data.block)], ([view, blocked]) => standings(page, view, blocked));
     show(third, data.subject.apiKeys, all => (all.length ? keys(data.subject) : null));
-    show(second, data.audit ?? data.missing, () => (data.audit ? entries(data.audit, siblings ?? []) : empty(Object.values(data.missing)[0])));
+    show(second, [data.audit ?? data.missing, few.shown], () => (data.audit ? entries(data.audit, siblings ?? [], few) : empty(Object.values(data.missing)[0])));
   }
   return { load, every: 3000 };
 }
