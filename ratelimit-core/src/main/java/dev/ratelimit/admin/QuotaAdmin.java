@@ -95,7 +95,7 @@ public final class QuotaAdmin {
                     "the block of '" + name + "' ends at " + end + "; write a moment in the future");
         }
         Instant until = end == null ? now.plus(Penalties.FOREVER) : end;
-        setBlock(name, "block", until, change);
+        storage.run(transaction -> setBlock(transaction, name, "block", until, change));
         log.info(
                 "Blocked user {} until {}, by {}: {}",
                 LogText.of(name),
@@ -104,23 +104,33 @@ public final class QuotaAdmin {
                 LogText.of(change.reason()));
     }
 
+    /**
+     * Ends the block of a user.
+     *
+     * @throws IllegalArgumentException if the user is not blocked
+     */
     public void unblock(String user, Change change) {
         String name = nameOf("user", user);
         change.requireNoExpiry("the end of the block of '" + name + "'");
-        setBlock(name, "unblock", null, change);
+        storage.run(transaction -> {
+            Account account = storage.accounts().find(name);
+            if (account == null || !account.isBlocked(storage.clock().instant())) {
+                throw new IllegalArgumentException("user '" + name + "' is not blocked");
+            }
+            setBlock(transaction, name, "unblock", null, change);
+        });
         log.info("Unblocked user {}, by {}", LogText.of(name), LogText.of(change.by()));
     }
 
-    private void setBlock(String user, String action, @Nullable Instant until, Change change) {
+    private void setBlock(
+            PolicyStorage.Transaction transaction, String user, String action, @Nullable Instant until, Change change) {
         String reason = until == null ? null : change.reason();
-        storage.run(transaction -> {
-            transaction.log(
-                    new ChangeLog.Target(action, ChangeLog.Kind.USER, user),
-                    change,
-                    ChangeLog.blockOf(storage.accounts().find(user)),
-                    ChangeLog.block(until, reason));
-            transaction.setBlock(user, until, reason, change.by());
-        });
+        transaction.log(
+                new ChangeLog.Target(action, ChangeLog.Kind.USER, user),
+                change,
+                ChangeLog.blockOf(storage.accounts().find(user)),
+                ChangeLog.block(until, reason));
+        transaction.setBlock(user, until, reason, change.by());
     }
 
     /** The name as requests have it: blanks around it do not count. */

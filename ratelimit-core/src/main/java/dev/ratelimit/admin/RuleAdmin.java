@@ -3,6 +3,7 @@ package dev.ratelimit.admin;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.admin.version.EffectivePolicy;
 import dev.ratelimit.admin.version.InForce;
+import dev.ratelimit.admin.version.Layers;
 import dev.ratelimit.admin.version.Version;
 import dev.ratelimit.policy.InvalidRuleException;
 import dev.ratelimit.policy.Rule;
@@ -87,7 +88,7 @@ public final class RuleAdmin {
     }
 
     /**
-     * Applies a disabled rule again, as it was before.
+     * Applies a disabled rule again, as it was before: a stored version keeps its end, and without one the configuration applies.
      *
      * @throws IllegalArgumentException if no rule of that name is disabled
      */
@@ -97,14 +98,13 @@ public final class RuleAdmin {
             if (disabled == null || disabled.state() != Version.State.DISABLED) {
                 throw new IllegalArgumentException("no rule '" + name + "' is disabled");
             }
-            Version<Rule> before = storage.ruleHistory(name).stream()
-                    .filter(version -> version.number() < disabled.number())
-                    .filter(version -> version.state() == Version.State.SET || version.state() == Version.State.REMOVED)
-                    .findFirst()
-                    .orElse(null);
-            return before == null
-                    ? add(transaction, LimitAdmin.switching(true), name, Version.State.REMOVED, null, change)
-                    : add(transaction, LimitAdmin.switching(true), name, before.state(), before.content(), change);
+            Instant now = storage.clock().instant();
+            List<Version<Rule>> history = storage.ruleHistory(name);
+            List<Version<Rule>> below = Layers.of(history, now).stream()
+                    .dropWhile(layer -> layer.state() == Version.State.DISABLED)
+                    .toList();
+            List<Version<Rule>> again = Layers.again(name, history, below, change, now);
+            return add(transaction, LimitAdmin.switching(true), name, again);
         });
     }
 
@@ -124,7 +124,11 @@ public final class RuleAdmin {
         });
     }
 
-    /** Stores the content of an earlier version again. */
+    /**
+     * Stores the content of an earlier version again. If that version has an end, so does this one.
+     *
+     * @throws IllegalArgumentException if there is no such version, or it has ended and the change has no end of its own
+     */
     public Version<Rule> rollback(String name, int version, Change change) {
         return storage.change(transaction -> {
             Version<Rule> before = Version.find(storage.ruleHistory(name), "rule", name, version);
@@ -132,7 +136,9 @@ public final class RuleAdmin {
                 throw new InvalidRuleException(
                         name, "version", version, "name a valid version; this one is broken: " + before.problem());
             }
-            return add(transaction, "roll-back", name, before.state(), before.content(), change);
+            Change ending =
+                    Layers.rollback(before, "rule", change, storage.clock().instant());
+            return add(transaction, "roll-back", name, before.state(), before.content(), ending);
         });
     }
 
@@ -143,20 +149,39 @@ public final class RuleAdmin {
             Version.State state,
             @Nullable Rule rule,
             Change change) {
-        Instant now = storage.clock().instant();
-        Version<Rule> draft = Version.draft(name, storage.ruleHistory(name), state, rule, change, now);
-        storage.effective().requireValidRule(draft, now);
+        return add(
+                transaction,
+                action,
+                name,
+                List.of(Version.draft(
+                        name,
+                        storage.ruleHistory(name),
+                        state,
+                        rule,
+                        change,
+                        storage.clock().instant())));
+    }
+
+    /** Adds versions, the last of which is in force then, as one change. */
+    private Version<Rule> add(
+            PolicyStorage.Transaction transaction, String action, String name, List<Version<Rule>> drafts) {
+        storage.effective().requireValidRule(drafts, storage.clock().instant());
+        Version<Rule> last = drafts.get(drafts.size() - 1);
         InForce<Rule> before = find(name);
         transaction.log(
                 new ChangeLog.Target(action, ChangeLog.Kind.RULE, name),
-                change,
+                last.change(),
                 ChangeLog.json(before == null ? null : before.content()),
                 ChangeLog.json(
-                        switch (state) {
+                        switch (last.state()) {
                             case DISABLED -> null;
                             case REMOVED -> version(name, 0);
-                            case SET, BROKEN -> rule;
+                            case SET, BROKEN -> last.content();
                         }));
-        return transaction.addRule(draft);
+        Version<Rule> added = last;
+        for (Version<Rule> draft : drafts) {
+            added = transaction.addRule(draft);
+        }
+        return added;
     }
 }

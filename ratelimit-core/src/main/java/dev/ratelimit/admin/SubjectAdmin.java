@@ -47,6 +47,9 @@ public final class SubjectAdmin {
     /** A subject with its type, and perhaps further parts. */
     private static final Pattern WITH_TYPE = Pattern.compile("(user|ip|api-key|name):[^+]+(\\+[a-z][a-z0-9-]*:.+)?");
 
+    /** The characters of addresses and ranges. */
+    private static final Pattern NUMERIC = Pattern.compile("[0-9.]*/?[0-9]*|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*(/[0-9]*)?");
+
     /** The types of subjects that a search without a type looks through. */
     private static final List<String> TYPES = List.of(Subject.USER, Subject.IP, Subject.API_KEY);
 
@@ -125,7 +128,19 @@ public final class SubjectAdmin {
      * @throws IllegalArgumentException if it is not the text of a subject
      */
     public Subject counted(String text) {
-        return subjects.counted(Subject.ofText(text));
+        Subject subject = Subject.ofText(text);
+        if (subject.isOf(Subject.IP) && text.indexOf('+') < 0 && text.indexOf('~') < 0) {
+            requireAddress(text.substring(Subject.IP.length() + 1));
+        }
+        return subjects.counted(subject);
+    }
+
+    /** Refuses what looks like an address and is none: a mistyped one would be reset or searched without effect. */
+    private static void requireAddress(String written) {
+        if (NUMERIC.matcher(written).matches() && AddressRange.around(written) == null) {
+            throw new IllegalArgumentException(
+                    "the address is '" + written + "'; write one such as 203.0.113.7, 2001:db8::7 or 203.0.113.0/24");
+        }
     }
 
     /**
@@ -318,7 +333,7 @@ public final class SubjectAdmin {
 
     /** The sender that a subject stands for: a user or an API key, else nobody. */
     public Caller caller(Subject subject) {
-        String user = userOf(subject);
+        String user = subject.isOf(Subject.USER) ? userOf(subject, storage) : null;
         String key = valueOf(subject, Subject.API_KEY);
         return storage.current()
                 .tiers()
@@ -329,6 +344,18 @@ public final class SubjectAdmin {
                                 ? null
                                 : storage.keyInfo(key).map(ApiKeyInfo::key).orElse(null),
                         storage.accounts());
+    }
+
+    /** The name of a user. A long one is not in the text of the subject, but may have an account. */
+    private static @Nullable String userOf(Subject subject, PolicyStorage storage) {
+        String user = userOf(subject);
+        return user != null || subject.text().indexOf('~') < 0
+                ? user
+                : storage.userQuotas().stream()
+                        .map(stored -> stored.account().user())
+                        .filter(name -> subject.equals(Subject.user(name)))
+                        .findFirst()
+                        .orElse(null);
     }
 
     /** The name of the user that a subject stands for, or {@code null}. */

@@ -61,6 +61,24 @@ public final class Steering {
         }
     }
 
+    /**
+     * Accepts every name that an account may have, also with invisible characters: nobody can evade a block by such a name. Logs and
+     * subjects escape them.
+     */
+    private static void requireName(String user) {
+        if (user.isBlank()) {
+            throw new IllegalArgumentException("the user is missing; write the name of a user");
+        }
+        if (user.length() > MOST_CHARACTERS) {
+            throw new IllegalArgumentException(
+                    "the user has " + user.length() + " characters; write at most " + MOST_CHARACTERS);
+        }
+        if (user.codePoints().anyMatch(point -> point == 0 || Character.getType(point) == Character.SURROGATE)) {
+            throw new IllegalArgumentException(
+                    "the user has a character that no database can store; write a name that an account may have");
+        }
+    }
+
     private static boolean isUnreadable(int point) {
         int type = Character.getType(point);
         return type == Character.CONTROL
@@ -103,11 +121,26 @@ public final class Steering {
      * @param until when the version before it applies again, or {@code null}
      */
     public VersionView setLimit(String name, Map<String, String> properties, @Nullable Instant until) {
+        return setLimit(name, properties, null, until);
+    }
+
+    /**
+     * The same, if the version in force is still the one that the operator saw.
+     *
+     * @param seen the number of that version, zero for the configuration; {@code null} for no check
+     * @throws IllegalStateException if the limit has changed meanwhile
+     */
+    public VersionView setLimit(
+            String name, Map<String, String> properties, @Nullable Integer seen, @Nullable Instant until) {
         if (properties.isEmpty()) {
             throw new IllegalArgumentException(
                     "no property of limit '" + name + "' is given; write at least one, such as max-requests: 100");
         }
-        return limit(admin.limits().set(name, properties, until(until)));
+        Change change = until(until);
+        return limit(
+                seen == null
+                        ? admin.limits().set(name, properties, change)
+                        : admin.limits().set(name, properties, seen, change));
     }
 
     /** Removes a stored limit, so that the configuration applies again. */
@@ -115,12 +148,24 @@ public final class Steering {
         return limit(admin.limits().remove(name, change));
     }
 
-    /** Applies an earlier version of a limit again. */
+    /**
+     * Applies an earlier version of a limit again.
+     *
+     * @param until its end; {@code null} for that of the earlier version, if it has one
+     */
     public VersionView rollBackLimit(String name, int version, @Nullable Instant until) {
+        requireStored(version);
         return limit(admin.limits().rollback(name, version, until(until)));
     }
 
-    /** Switches a limit off or on. */
+    private static void requireStored(int version) {
+        if (version == 0) {
+            throw new IllegalArgumentException(
+                    "the version is 0, which is the configuration; to return to the configuration, use DELETE");
+        }
+    }
+
+    /** Switches a limit off; or on, as it was before. */
     public VersionView switchLimit(String name, boolean on, @Nullable Instant until) {
         Change change = until(until);
         return limit(on ? admin.limits().enable(name, change) : admin.limits().disable(name, change));
@@ -138,7 +183,7 @@ public final class Steering {
 
     // Rules
 
-    /** Switches a rule off or on. */
+    /** Switches a rule off; or on, as it was before. */
     public VersionView switchRule(String name, boolean on, @Nullable Instant until) {
         Change change = until(until);
         return rule(on ? admin.rules().enable(name, change) : admin.rules().disable(name, change));
@@ -149,8 +194,9 @@ public final class Steering {
         return rule(admin.rules().remove(name, change));
     }
 
-    /** Applies an earlier version of a rule again. */
+    /** Applies an earlier version of a rule again, as {@link #rollBackLimit} does. */
     public VersionView rollBackRule(String name, int version, @Nullable Instant until) {
+        requireStored(version);
         return rule(admin.rules().rollback(name, version, until(until)));
     }
 
@@ -166,12 +212,12 @@ public final class Steering {
      * @param until the end; {@code null} for none
      */
     public void blockUser(String user, @Nullable Instant until) {
-        requireLine("user", user, "write the name of a user");
+        requireName(user);
         admin.quotas().block(user, until(until));
     }
 
     public void unblockUser(String user) {
-        requireLine("user", user, "write the name of a user");
+        requireName(user);
         admin.quotas().unblock(user, change);
     }
 

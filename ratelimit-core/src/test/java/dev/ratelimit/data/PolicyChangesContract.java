@@ -30,6 +30,7 @@ import dev.ratelimit.setting.InvalidLimitException;
 import dev.ratelimit.store.jdbc.DatabaseProduct;
 import dev.ratelimit.testing.Messages;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -173,6 +174,130 @@ abstract class PolicyChangesContract extends DataContract {
         assertThatThrownBy(() -> admin.limits().rollback("standard", 7, OPS))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("limit 'standard' has no version 7; name one of [1, 2, 3]");
+    }
+
+    @Test
+    void rollbackToATemporaryVersionKeepsItsEnd() {
+        Instant end = clock.instant().plus(ofHours(1));
+        admin.limits().set("standard", window(30), OPS.until(end));
+        admin.limits().set("standard", window(20), OPS);
+
+        assertThat(admin.limits().rollback("standard", 1, OPS).expiresAt()).isEqualTo(end);
+        assertThat(capacity(policies, "standard")).isEqualTo(30);
+
+        clock.move(ofHours(1));
+        policies.refresh();
+        assertThat(capacity(policies, "standard")).isEqualTo(20);
+        assertThatThrownBy(() -> admin.limits().rollback("standard", 1, OPS))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("version 1 of limit 'standard' was temporary and ended at " + end
+                        + "; give it a new end, or name another version");
+        Instant later = end.plus(ofHours(1));
+        assertThat(admin.limits().rollback("standard", 1, OPS.until(later)).expiresAt())
+                .isEqualTo(later);
+    }
+
+    @Test
+    void aLimitThatIsSwitchedOnFollowsTheConfigurationAgain() {
+        admin.limits().disable("standard", OPS.until(clock.instant().plus(ofHours(1))));
+        assertThat(policies.limits().isOff("standard")).isTrue();
+        admin.limits().enable("standard", OPS);
+
+        assertThat(policies.limits().isOff("standard")).isFalse();
+        assertThat(admin.limits().find("standard").isStored()).isFalse();
+        assertThat(admin.limits().history("standard").get(0).state()).isEqualTo(Version.State.REMOVED);
+        assertThatThrownBy(() -> admin.limits().enable("standard", OPS))
+                .hasMessage("limit 'standard' is not switched off");
+    }
+
+    @Test
+    void aTemporaryRaiseKeepsItsEndWhenItIsSwitchedOffAndOn() {
+        Instant end = clock.instant().plus(ofHours(1));
+        admin.limits().set("standard", Map.of("max-requests", "20"), OPS);
+        admin.limits().set("standard", Map.of("max-requests", "30"), OPS.until(end));
+        admin.limits().disable("standard", OPS);
+        admin.limits().disable("standard", OPS.until(end.plus(ofHours(1))));
+        admin.limits().enable("standard", OPS);
+
+        assertThat(capacity(policies, "standard")).isEqualTo(30);
+        assertThat(admin.limits().find("standard").version().content()).isEqualTo(Map.of("max-requests", "30"));
+        assertThat(admin.limits().find("standard").version().expiresAt()).isEqualTo(end);
+
+        clock.move(ofHours(1));
+        policies.refresh();
+        assertThat(capacity(policies, "standard")).isEqualTo(20);
+        assertThat(policies.limits().isOff("standard")).isFalse();
+    }
+
+    @Test
+    void aRaiseThatEndsWhileTheLimitIsOffDoesNotComeBack() {
+        admin.limits().set("standard", window(30), OPS.until(clock.instant().plus(ofHours(1))));
+        admin.limits().disable("standard", OPS);
+        clock.move(ofHours(1));
+        policies.refresh();
+        assertThat(policies.limits().isOff("standard")).isTrue();
+
+        admin.limits().enable("standard", OPS);
+        assertThat(capacity(policies, "standard")).isEqualTo(10);
+        assertThat(admin.limits().find("standard").isStored()).isFalse();
+    }
+
+    @Test
+    void aLimitIsSwitchedOnForAWhile() {
+        admin.limits().disable("standard", OPS);
+        admin.limits().enable("standard", OPS.until(clock.instant().plus(ofHours(1))));
+        assertThat(policies.limits().isOff("standard")).isFalse();
+
+        clock.move(ofHours(1));
+        policies.refresh();
+        assertThat(policies.limits().isOff("standard")).isTrue();
+    }
+
+    @Test
+    void aLimitThatWasStoredAsOffIsSwitchedOnWithItsNumbers() {
+        admin.limits().set("standard", Map.of("max-requests", "30", "enabled", "false"), OPS);
+        admin.limits().enable("standard", OPS);
+        assertThat(capacity(policies, "standard")).isEqualTo(30);
+        assertThat(policies.limits().isOff("standard")).isFalse();
+    }
+
+    @Test
+    void aTemporaryRuleKeepsItsEndWhenItIsSwitchedOffAndOn() {
+        Instant end = clock.instant().plus(ofHours(1));
+        admin.rules().set(Rule.named("new").limits("small").build(), OPS.until(end));
+        admin.rules().disable("new", OPS);
+        admin.rules().enable("new", OPS);
+        assertThat(admin.rules().find("new").version().expiresAt()).isEqualTo(end);
+
+        clock.move(ofHours(1));
+        policies.refresh();
+        assertThat(rules(policies)).containsExactly("everything", "tenants");
+        assertThat(admin.rules().find("new")).isNull();
+        assertThatThrownBy(() -> admin.rules().rollback("new", 1, OPS)).hasMessageContaining("was temporary and ended");
+    }
+
+    @Test
+    void aChangeOfALimitThatHasChangedMeanwhileIsRefused() {
+        admin.limits().set("standard", window(20), 0, Change.by("bob"));
+        assertThatThrownBy(() -> admin.limits().set("standard", window(30), 0, OPS))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("limit 'standard' was changed meanwhile by bob: version 1 is in force, but you saw the"
+                        + " configuration; look at it and try again");
+        admin.limits().set("standard", window(30), 1, OPS.until(clock.instant().plus(ofHours(1))));
+        clock.move(ofHours(1));
+        policies.refresh();
+        assertThatThrownBy(() -> admin.limits().set("standard", window(40), 2, OPS))
+                .hasMessage("limit 'standard' was changed meanwhile: version 1 is in force, but you saw version 2;"
+                        + " look at it and try again");
+        assertThat(capacity(policies, "standard")).isEqualTo(20);
+    }
+
+    @Test
+    void anEmptyValueIsRefused() {
+        assertThatThrownBy(() -> admin.limits().set("standard", Map.of("max-requests", " "), OPS))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("max-requests is ''; write a value; to leave a configured property out");
+        assertThat(admin.limits().history("standard")).isEmpty();
     }
 
     @Test

@@ -153,12 +153,25 @@ abstract class IncidentContract {
         assertThat(maxRequests()).isEqualTo(600);
         assertThat(admin.limits().history("reads").get(0).expiresAt()).isNotNull();
 
-        assertThat(recipes("Roll back")).hasSize(1);
+        assertThat(admin.policy().limits().get("reads-burst").capacity()).isEqualTo(100);
+        assertThat(admin.policy().limits().find("reads", "premium").capacity()).isEqualTo(1200);
+        assertThat(admin.policy().limits().find("reads-burst", "premium").capacity())
+                .isEqualTo(200);
+
+        assertThat(recipes("Roll back")).hasSize(2);
         assertThat(recipe("Roll back", 0))
                 .as("the difference")
                 .contains("\"name\":\"max-requests\",\"before\":\"60\",\"after\":\"600\"");
-        assertThat(admin.limits().history("reads")).hasSize(3);
+        assertThat(admin.limits().history("reads")).hasSize(2);
         assertThat(maxRequests()).as("the last command removes").isEqualTo(60);
+
+        recipe("Roll back", 1);
+        assertThat(maxRequests()).isEqualTo(600);
+        assertThat(admin.limits().find("reads").version().expiresAt())
+                .as("a raise that is applied again still ends")
+                .isNotNull();
+        admin.limits().remove("reads", Change.by("test"));
+        admin.limits().remove("reads-burst", Change.by("test"));
     }
 
     @Test

@@ -78,6 +78,7 @@ class OperatorRolesTest {
             Write.post("/users/mallory", "\"action\": \"block\""),
             Write.post("/users/mallory", "\"action\": \"unblock\""),
             Write.post("/users/mallory", "\"action\": \"reset\""),
+            Write.post("/users/mallory", "\"action\": \"block\""),
             Write.delete("/users/mallory"),
             Write.post("/addresses/203.0.113.0/24", "\"action\": \"block\""),
             Write.post("/addresses/203.0.113.0/24", "\"action\": \"unblock\""),

@@ -36,6 +36,11 @@ public record Change(
         return new Change(by, moment, reason, metadata);
     }
 
+    /** The same change, which ends at that moment at the latest. */
+    public Change endingBy(@Nullable Instant moment) {
+        return moment == null || (expiresAt != null && expiresAt.isBefore(moment)) ? this : until(moment);
+    }
+
     /** The same change with a reason. */
     public Change because(String why) {
         return new Change(by, expiresAt, why, metadata);

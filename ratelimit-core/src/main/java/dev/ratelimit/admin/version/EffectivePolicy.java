@@ -122,21 +122,26 @@ public final class EffectivePolicy {
     }
 
     /**
-     * Refuses a version that is invalid, or that would invalidate its dependents.
+     * Refuses versions of one limit if the last one is invalid, or would invalidate its dependents.
      *
+     * @param added in the order in which they are stored; at least one
      * @throws IllegalArgumentException that says why
      */
-    public void requireValidLimit(Version<Map<String, String>> added, Instant now) {
-        requireValid(PolicyCompiler.LIMITS_TABLE, added, of(configuration, versions.withLimit(added), now));
+    public void requireValidLimit(List<Version<Map<String, String>>> added, Instant now) {
+        Versions then = versions;
+        for (Version<Map<String, String>> version : added) {
+            then = then.withLimit(version);
+        }
+        requireValid(PolicyCompiler.LIMITS_TABLE, added.get(added.size() - 1), of(configuration, then, now));
     }
 
-    /**
-     * Refuses a version that is invalid, or that would invalidate its dependents.
-     *
-     * @throws IllegalArgumentException that says why
-     */
-    public void requireValidRule(Version<Rule> added, Instant now) {
-        requireValid(PolicyCompiler.RULES_TABLE, added, of(configuration, versions.withRule(added), now));
+    /** Refuses versions of one rule, see {@link #requireValidLimit}. */
+    public void requireValidRule(List<Version<Rule>> added, Instant now) {
+        Versions then = versions;
+        for (Version<Rule> version : added) {
+            then = then.withRule(version);
+        }
+        requireValid(PolicyCompiler.RULES_TABLE, added.get(added.size() - 1), of(configuration, then, now));
     }
 
     private void requireValid(String table, Version<?> added, EffectivePolicy then) {

@@ -112,21 +112,16 @@ final class PolicyCompiler {
 
     /** The versions that may be in force: not expired, and newer than the last removal. */
     private <T> List<Version<T>> untilRemoved(List<Version<T>> newestFirst) {
-        List<Version<T>> live = new ArrayList<>(1);
-        for (Version<T> version : newestFirst) {
-            if (version.hasExpired(now)) {
-                continue;
-            }
+        List<Version<T>> layers = Layers.of(newestFirst, now);
+        for (Version<T> version : layers) {
             Instant expiresAt = version.expiresAt();
             if (expiresAt != null && expiresAt.isBefore(nextExpiry)) {
                 nextExpiry = expiresAt;
             }
-            if (version.state() == Version.State.REMOVED) {
-                break;
-            }
-            live.add(version);
         }
-        return live;
+        return layers.stream()
+                .filter(version -> version.state() != Version.State.REMOVED)
+                .toList();
     }
 
     private LimitBook limitBook() {
