@@ -128,7 +128,7 @@ public final class LimitProperties {
         try {
             return Long.parseLong(written.replace("_", ""));
         } catch (NumberFormatException e) {
-            throw new InvalidLimitException(null, property, written, "write a whole number from 1 to " + Require.MOST);
+            throw new InvalidLimitException(null, property, written, "write a whole number, such as 100");
         }
     }
 

@@ -197,7 +197,7 @@ class LimitPropertiesTest {
     @ParameterizedTest
     @ValueSource(strings = {"five", "5.0", "5e3", "0x10", "_", "5 000", "9223372036854775808", "1,000", "5/m"})
     void whatIsNoNumberIsRefused(String written) {
-        String advice = " is '" + written + "'; write a whole number from 1 to 1000000000000";
+        String advice = " is '" + written + "'; write a whole number, such as 100";
 
         refused(() -> fixedWindowWith("max-requests=" + written), "limit 'api': max-requests" + advice);
         refused(() -> fixedWindowWith("cost=" + written), "limit 'api': cost" + advice);

@@ -15,7 +15,8 @@ final class LimitTraffic {
     /** Limits of the configuration are few; those of an application that makes names up need not be. */
     private static final int MOST_RULES = 1_000;
 
-    private static final String NO_RULE = "none";
+    /** Stands for requests without a rule: failed logins, and calls of the limiter by the application. */
+    static final String NO_RULE = "none";
 
     /** The requests of one rule. */
     static final class OfRule {

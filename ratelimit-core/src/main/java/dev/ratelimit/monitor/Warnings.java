@@ -7,6 +7,7 @@ import dev.ratelimit.support.LogText;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -137,8 +138,11 @@ public final class Warnings {
                         Kind.USERS_HURT,
                         limit,
                         rule.getKey(),
-                        "Limit " + LogText.of(limit) + " denied " + denied * 100 / asked + " % of the requests of rule "
-                                + LogText.of(rule.getKey()) + " in the last " + RECENT + " minutes, to about "
+                        "Limit " + LogText.of(limit) + " denied " + denied * 100 / asked + " % of the requests "
+                                + (rule.getKey().equals(LimitTraffic.NO_RULE)
+                                        ? "without a rule, such as failed logins,"
+                                        : "of rule " + LogText.of(rule.getKey()))
+                                + " in the last " + RECENT + " minutes, to about "
                                 + subjects
                                 + " subjects: it may be too tight for ordinary users."));
             }
@@ -176,7 +180,8 @@ public final class Warnings {
         long before = monitor.penalties().anHourAgo(now);
         if (active >= thresholds.penalties() && active >= thresholds.riseFactor() * before) {
             found.add(general(
-                    Kind.PENALTIES_RISING, active + " penalties are active; an hour ago, " + before + " were."));
+                    Kind.PENALTIES_RISING,
+                    String.format(Locale.ROOT, "%,d penalties are active; an hour ago, %,d were.", active, before)));
         }
     }
 

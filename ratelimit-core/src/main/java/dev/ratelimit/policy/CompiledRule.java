@@ -177,7 +177,11 @@ final class CompiledRule {
                     yield (key == null ? "there is no API key" : "the API key " + key.name() + " is another")
                             + "; the rule is for " + conditions.apiKeys();
                 }
-                case ADDRESS -> "the address " + facts.address() + " lies in none of " + conditions.addresses();
+                case ADDRESS ->
+                    (facts.address() == null
+                                    ? "no address was given; the rule is for "
+                                    : "the address " + facts.address() + " lies in none of ")
+                            + conditions.addresses();
                 case PATH ->
                     (facts.paths().isEmpty()
                                     ? "the path cannot be read, and"

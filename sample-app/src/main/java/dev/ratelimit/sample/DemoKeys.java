@@ -60,9 +60,9 @@ class DemoKeys {
                     premium, of alice     %s
                     enterprise, of bob    %s
 
-                    curl -H 'X-API-Key: %s' http://localhost:%s/api/usage
+                    curl -H 'X-API-Key: %s' http://localhost:%s%s/api/usage
 
-                """, premium, enterprise, premium, port);
+                """, premium, enterprise, premium, port, environment.getProperty("server.servlet.context-path", ""));
     }
 
     private String renew(String tier, String owner, String port) {
