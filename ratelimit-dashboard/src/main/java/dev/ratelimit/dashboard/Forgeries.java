@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * <ol>
  *   <li>The page asks for its session. The answer has a random token, in the body and as a cookie that scripts cannot read.
  *   <li>A write sends the token as a header. Another site can neither read the token nor set the header.
- *   <li>If the browser says where the request comes from, it must be this origin.
+ *   <li>If the browser says where the request comes from ({@code Sec-Fetch-Site}), it must be this origin. The header {@code Origin}
+ *       is not compared: behind a proxy that changes the host, it would never match.
  * </ol>
  *
  * Nothing is kept on the server, so a write may go to another instance. The cookie has no path: browsers then take that of the
