@@ -8,6 +8,8 @@ import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.SubjectKey;
 import dev.ratelimit.setting.InvalidSettingException;
 import dev.ratelimit.support.Sha256;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +22,11 @@ public final class Subjects {
 
     private static final String API_KEY_HEADER = "X-API-Key";
     private static final String UNKNOWN_CLIENT = "unknown";
+
+    /** A header with one of these in its name, such as {@code X-Auth-Token}, holds a secret. */
+    private static final List<String> SECRETS =
+            List.of("auth", "cookie", "credential", "jwt", "key", "password", "secret", "session", "token");
+
     private static final String ADDRESS = Subject.IP + ':';
 
     private final int ipv6Prefix;
@@ -141,11 +148,23 @@ public final class Subjects {
 
     private static @Nullable Subject header(String name, LiveRequest live) {
         String value = live.header(name);
-        return value == null || value.isBlank() ? null : Subject.of("header", name + "=" + value.strip());
+        if (value == null || value.isBlank()) {
+            return null;
+        }
+        return Subject.of("header", name + "=" + (isSecret(name) ? digest(value) : value.strip()));
+    }
+
+    private static boolean isSecret(String header) {
+        String name = header.toLowerCase(Locale.ROOT);
+        return SECRETS.stream().anyMatch(name::contains);
+    }
+
+    private static @Nullable Subject digest(String type, @Nullable String secret) {
+        return secret == null || secret.isBlank() ? null : Subject.of(type, digest(secret));
     }
 
     /** Secrets are counted by their digest: neither a table nor a log ever holds one. */
-    private static @Nullable Subject digest(String type, @Nullable String secret) {
-        return secret == null || secret.isBlank() ? null : Subject.of(type, Sha256.base64(secret.strip()));
+    private static String digest(String secret) {
+        return Sha256.base64(secret.strip());
     }
 }

@@ -12,10 +12,13 @@ import dev.ratelimit.policy.PathReadings;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.SubjectKey;
 import dev.ratelimit.setting.InvalidSettingException;
+import dev.ratelimit.support.Sha256;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SubjectsTest {
 
@@ -83,6 +86,27 @@ class SubjectsTest {
 
         assertThat(subject).startsWith("session:").doesNotContain("secret");
         assertThat(subject("session", new Request(Map.of(), "another"))).isNotEqualTo(subject);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Authorization",
+                "Proxy-Authorization",
+                "cookie",
+                "X-Auth-Token",
+                "X-Api-Key",
+                "Client-Secret",
+                "X-SESSION"
+            })
+    void headersThatHoldSecretsAreNotWrittenDown(String header) {
+        String subject = subject("header:" + header, new Request(Map.of(header, "hidden"), null));
+
+        assertThat(subject)
+                .isEqualTo("header:" + header + "=" + Sha256.base64("hidden"))
+                .isEqualTo(subject("header:" + header, new Request(Map.of(header, " hidden "), null)));
+        assertThat(subject("header:" + header, new Request(Map.of(header, "another"), null)))
+                .isNotEqualTo(subject);
     }
 
     @Test
