@@ -103,7 +103,7 @@ public record RequestRecord(
     /**
      * A web request and its response.
      *
-     * @param path as the client sent it, without the query
+     * @param path as the client sent it, without the query and without parameters such as {@code ;jsessionid=…}
      * @param endpoint the pattern of the handler, such as {@code /api/games/{id}}, or {@code null} if none was reached
      * @param status that of the response; zero if there is none
      * @param address the client's, or {@code null} if it is not known

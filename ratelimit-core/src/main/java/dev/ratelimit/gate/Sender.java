@@ -149,7 +149,7 @@ final class Sender {
     Exchange exchange(int status, @Nullable String endpoint) {
         return new Exchange(
                 arrival.method(),
-                arrival.path().sent(),
+                arrival.path().withoutParameters(),
                 endpoint,
                 status,
                 arrival.address() == null ? null : arrival.address().toString(),

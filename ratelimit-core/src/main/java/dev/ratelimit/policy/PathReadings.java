@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.springframework.http.server.PathContainer;
 import org.springframework.web.util.UriUtils;
 
@@ -24,6 +25,8 @@ import org.springframework.web.util.UriUtils;
  * @param all its readings; none if it cannot be read
  */
 public record PathReadings(String sent, List<PathContainer> all) {
+
+    private static final Pattern PARAMETERS = Pattern.compile(";[^/]*");
 
     public PathReadings {
         all = List.copyOf(all);
@@ -49,6 +52,11 @@ public record PathReadings(String sent, List<PathContainer> all) {
     /** The readings of a path that cannot be decoded. Only rules for every path apply to it, and it is not exempt. */
     public static PathReadings unreadable(String sent) {
         return new PathReadings(sent, List.of());
+    }
+
+    /** The path as it was sent, for records. Parameters such as {@code ;jsessionid=…} are left out: they may be secrets. */
+    public String withoutParameters() {
+        return sent.indexOf(';') < 0 ? sent : PARAMETERS.matcher(sent).replaceAll("");
     }
 
     /** Whether the path could be decoded. */

@@ -406,6 +406,13 @@ class VisitRecordTest {
     }
 
     @Test
+    void recordedPathHasNoParameters() {
+        Visit visit = gate.visit(Mode.CHARGE, "/api/7;jsessionid=SECRET");
+
+        assertThat(record(visit, Identity.NOBODY, 200).exchange().path()).isEqualTo("/api/7");
+    }
+
+    @Test
     void recordOfARequestWithoutAnAddress() {
         gate.rule(byAddress("flood"));
         Arrival plain = gate.arrival("/api/7", null);

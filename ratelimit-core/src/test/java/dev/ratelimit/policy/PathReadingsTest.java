@@ -44,6 +44,18 @@ class PathReadingsTest {
         assertThat(PathReadings.of("/%61pi/").sent()).isEqualTo("/%61pi/");
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "/api/x, /api/x",
+        "/api/x;jsessionid=SECRET, /api/x",
+        "/api;a=b;c/x;d, /api/x",
+        "/api;x=%zz/y, /api/y",
+        "/api/%3B, /api/%3B"
+    })
+    void parametersAreNotRecorded(String sent, String recorded) {
+        assertThat(PathReadings.unreadable(sent).withoutParameters()).isEqualTo(recorded);
+    }
+
     @Test
     void pathThatCannotBeReadHasNoReading() {
         PathReadings unreadable = PathReadings.unreadable("/api;x=%zz");
