@@ -7,12 +7,15 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An address of the Internet Protocol, in its one normal form: an IPv4 address inside an IPv6 one is the IPv4 address.
- * Reading one never asks a name server.
+ * An address of the Internet Protocol, in its one normal form: an IPv4 address inside an IPv6 one is the IPv4 address, be it
+ * mapped ({@code ::ffff:0:0/96}) or translated by NAT64 ({@code 64:ff9b::/96}). Reading one never asks a name server.
  */
 public final class IpAddress {
 
     private static final Pattern IPV6 = Pattern.compile("[0-9A-Fa-f:]*:[0-9A-Fa-f:]*(?:\\d{1,3}(?:\\.\\d{1,3}){3})?");
+
+    /** The well-known prefix of RFC 6052, before the 32 bits of an IPv4 address. */
+    private static final byte[] NAT64 = {0, 0x64, (byte) 0xff, (byte) 0x9b, 0, 0, 0, 0, 0, 0, 0, 0};
 
     /** The longest way to write an address, with brackets, zone and port. */
     private static final int MOST_CHARACTERS = 100;
@@ -78,10 +81,17 @@ public final class IpAddress {
     private static @Nullable IpAddress ipv6(String text) {
         try {
             // The pattern lets only literals through, which are read without asking a name server.
-            return new IpAddress(InetAddress.getByName(text).getAddress());
+            return new IpAddress(withoutNat64(InetAddress.getByName(text).getAddress()));
         } catch (UnknownHostException e) {
             return null;
         }
+    }
+
+    /** Otherwise all clients behind NAT64 would lie in one /64, and share its count. */
+    private static byte[] withoutNat64(byte[] address) {
+        return address.length == 16 && Arrays.equals(address, 0, NAT64.length, NAT64, 0, NAT64.length)
+                ? Arrays.copyOfRange(address, NAT64.length, address.length)
+                : address;
     }
 
     public boolean isIpv4() {

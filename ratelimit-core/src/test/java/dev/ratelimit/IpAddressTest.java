@@ -26,6 +26,9 @@ class IpAddressTest {
                 "fe80::1%eth0, fe80:0:0:0:0:0:0:1",
                 "::ffff:203.0.113.7, 203.0.113.7",
                 "[::FFFF:cb00:7107]:80, 203.0.113.7",
+                "64:ff9b::203.0.113.7, 203.0.113.7",
+                "[64:FF9B::cb00:7107]:80, 203.0.113.7",
+                "64:ff9b:1::1, 64:ff9b:1:0:0:0:0:1",
             })
     void readsAnAddressHoweverItIsWritten(String written, String address) {
         assertThat(IpAddress.parse(written)).hasToString(address);
@@ -54,6 +57,15 @@ class IpAddressTest {
             })
     void refusesWhatIsNoAddressWithoutAskingANameServer(String written) {
         assertThat(IpAddress.parse(written)).isNull();
+    }
+
+    /** Each client behind NAT64 is a client of its own, though all its addresses there lie in one /64. */
+    @Test
+    void rangeOfTranslatedAddressesIsOneOfIpv4() {
+        assertThat(AddressRange.parse("64:ff9b::203.0.113.0/120")).hasToString("203.0.113.0/24");
+        assertThat(AddressRange.parse("::ffff:10.0.0.0/104")).hasToString("10.0.0.0/8");
+        assertThat(AddressRange.parse("64:ff9b::/96")).hasToString("0.0.0.0/0");
+        assertThat(AddressRange.around("64:ff9b::/32")).isNull();
     }
 
     @Test

@@ -12,6 +12,14 @@ import org.jspecify.annotations.Nullable;
 /** A range of addresses: {@code 10.0.0.0/8}, {@code 2001:db8::/32}, or a single address. */
 public final class AddressRange {
 
+    private static final int BITS_BEFORE_IPV4 = 96;
+
+    /** Such as 10.0.0.0/8. */
+    private static final int WIDEST_IPV4 = 8;
+
+    /** Such as fc00::/7. */
+    private static final int WIDEST_IPV6 = 7;
+
     private static final String HEX_DIGITS = "0123456789abcdef";
 
     private final IpAddress network;
@@ -43,9 +51,15 @@ public final class AddressRange {
     private static @Nullable AddressRange find(String text) {
         String written = text.strip();
         int slash = written.indexOf('/');
-        IpAddress address = IpAddress.parse(slash < 0 ? written : written.substring(0, slash));
-        Integer prefix = address == null ? null : prefix(slash < 0 ? null : written.substring(slash + 1), address);
-        return address == null || prefix == null ? null : new AddressRange(address, prefix);
+        String before = slash < 0 ? written : written.substring(0, slash);
+        IpAddress address = IpAddress.parse(before);
+        if (address == null) {
+            return null;
+        }
+        // In an address such as ::ffff:10.0.0.0, the bits of the IPv4 address come last.
+        int outer = address.isIpv4() && before.indexOf(':') != before.lastIndexOf(':') ? BITS_BEFORE_IPV4 : 0;
+        Integer prefix = prefix(slash < 0 ? null : written.substring(slash + 1), outer, address);
+        return prefix == null ? null : new AddressRange(address, prefix);
     }
 
     /** The range of all addresses that agree with this one in the prefix; {@code null} if the text is not a range. */
@@ -97,15 +111,15 @@ public final class AddressRange {
         return pattern.toString();
     }
 
-    private static @Nullable Integer prefix(@Nullable String written, IpAddress address) {
+    private static @Nullable Integer prefix(@Nullable String written, int outer, IpAddress address) {
         if (written == null) {
             return address.bits();
         }
         if (!written.matches("\\d{1,3}")) {
             return null;
         }
-        int prefix = Integer.parseInt(written);
-        return prefix <= address.bits() ? prefix : null;
+        int prefix = Integer.parseInt(written) - outer;
+        return prefix >= 0 && prefix <= address.bits() ? prefix : null;
     }
 
     /** Whether the address lies in one of the ranges. */
@@ -116,6 +130,16 @@ public final class AddressRange {
             }
         }
         return false;
+    }
+
+    /** Whether all addresses of the other range lie in this one. */
+    public boolean contains(AddressRange other) {
+        return prefix <= other.prefix && contains(other.network);
+    }
+
+    /** Whether it is so wide that clients lie in it, too: wider than all networks that one owner has. */
+    public boolean isOfTheInternet() {
+        return prefix < (network.isIpv4() ? WIDEST_IPV4 : WIDEST_IPV6);
     }
 
     public boolean contains(IpAddress address) {
