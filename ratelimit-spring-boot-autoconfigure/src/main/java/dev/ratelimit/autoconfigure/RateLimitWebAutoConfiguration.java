@@ -92,8 +92,19 @@ public final class RateLimitWebAutoConfiguration {
     }
 
     private static List<AddressRange> trustedProxies(RateLimitProperties properties) {
-        return ranges(
-                "ratelimit.identity.trusted-proxies", properties.identity().trustedProxies());
+        String property = "ratelimit.identity.trusted-proxies";
+        List<String> written = properties.identity().trustedProxies();
+        List<AddressRange> ranges = ranges(property, written);
+        for (int i = 0; i < ranges.size(); i++) {
+            if (ranges.get(i).isOfTheInternet()) {
+                throw new InvalidPropertyException(
+                        property,
+                        written.get(i),
+                        "write only the addresses of your proxies, such as 10.0.0.0/8: a client in this range could forge"
+                                + " its address");
+            }
+        }
+        return ranges;
     }
 
     private static List<AddressRange> ranges(String property, List<String> written) {

@@ -394,6 +394,12 @@ class RateLimitAutoConfigurationTest {
                         + " Write 10.0.0.0/8, without bits behind the prefix.",
                 "ratelimit.identity.trusted-proxies=10.0.0.300 | ratelimit.identity.trusted-proxies | '10.0.0.300' |"
                         + " Write one such as 10.0.0.0/8, 2001:db8::/32 or 192.0.2.7.",
+                "ratelimit.identity.trusted-proxies=10.0.0.0/8,0.0.0.0/0 | ratelimit.identity.trusted-proxies |"
+                        + " '0.0.0.0/0' | Write only the addresses of your proxies, such as 10.0.0.0/8: a client in this range"
+                        + " could forge its address.",
+                "ratelimit.identity.trusted-proxies=::/0 | ratelimit.identity.trusted-proxies | '::/0' |"
+                        + " Write only the addresses of your proxies, such as 10.0.0.0/8: a client in this range could forge"
+                        + " its address.",
                 "ratelimit.identity.ipv6-prefix=0 | ratelimit.identity.ipv6-prefix | 0 | Write a number from 1 to 128.",
                 "ratelimit.store.deadline=0s | ratelimit.store.deadline | '0s' |"
                         + " Write a time of at most 1h, such as 1s.",
