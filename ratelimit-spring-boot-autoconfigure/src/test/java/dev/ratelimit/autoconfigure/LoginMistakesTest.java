@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ratelimit.startup.ConfigurationFailureAnalyzer;
 import dev.ratelimit.startup.LoginCheck;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.FilteredClassLoader;
@@ -47,6 +49,15 @@ class LoginMistakesTest {
                 application.withPropertyValues("ratelimit.login.limit=login", "ratelimit.login.address-limit=all"),
                 "ratelimit.login.address-limit",
                 "Name one of login.");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"limit", "address-limit", "name-limit"})
+    void emptyName(String property) {
+        stops(
+                application.withPropertyValues("ratelimit.login.limit=login", "ratelimit.login." + property + "="),
+                "Property: ratelimit.login." + property + "\n    Value: ''",
+                "Name a limit, or leave it out: ");
     }
 
     @Test

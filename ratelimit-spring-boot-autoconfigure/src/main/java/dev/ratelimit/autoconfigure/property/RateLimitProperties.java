@@ -322,7 +322,22 @@ public record RateLimitProperties(
     public record Login(
             @Nullable String limit,
             @Nullable String addressLimit,
-            @Nullable String nameLimit) {}
+            @Nullable String nameLimit) {
+
+        public Login {
+            requireName("limit", limit, "without it, failed logins are not limited");
+            requireName("address-limit", addressLimit, "the default is ten times ratelimit.login.limit");
+            requireName("name-limit", nameLimit, "the default is twenty times ratelimit.login.limit");
+        }
+
+        /** An empty name, as of a variable that is not set, could mean either: nobody would notice a wrong guess. */
+        private static void requireName(String property, @Nullable String value, String without) {
+            if (value != null && value.isBlank()) {
+                throw new InvalidPropertyException(
+                        "ratelimit.login." + property, value, "name a limit, or leave it out: " + without);
+            }
+        }
+    }
 
     /**
      * The order of the filters. Spring Security's filter has the order -100.
