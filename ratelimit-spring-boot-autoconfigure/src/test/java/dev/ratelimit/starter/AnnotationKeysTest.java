@@ -14,6 +14,8 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -170,6 +172,12 @@ class AnnotationKeysTest {
                 return "ok";
             }
 
+            @GetMapping("/by-parameter")
+            @RateLimited(limit = "one", key = "#request.getParameter('name')")
+            String byParameter() {
+                return "ok";
+            }
+
             @GetMapping("/by-bean")
             @RateLimited(limit = "one", key = "bean:tenants")
             String byBean() {
@@ -300,6 +308,20 @@ class AnnotationKeysTest {
         assertThat(status("/by-argument?text=a&client=b&principal=x")).isEqualTo(200);
         assertThat(status("/by-argument?text=a&client=b&principal=c", "X-Forwarded-For", "198.51.100.12"))
                 .isEqualTo(429);
+    }
+
+    /** As in rules: a user who is known would otherwise have a count of her own, whatever the address. */
+    @ParameterizedTest
+    @CsvSource({"'', 198.51.100.30", "?name=, 198.51.100.31", "?name=%20%09, 198.51.100.32"})
+    void keyWithoutAValueCountsByTheAddress(String query, String address) throws Exception {
+        assertThat(statusAs("alice", "/by-parameter" + query, address)).isEqualTo(200);
+        assertThat(statusAs("bob", "/by-parameter" + query, address)).isEqualTo(429);
+    }
+
+    @Test
+    void blanksAroundAValueDoNotCount() throws Exception {
+        assertThat(status("/by-parameter?name=%20x")).isEqualTo(200);
+        assertThat(status("/by-parameter?name=x%09")).isEqualTo(429);
     }
 
     private static int statusAs(String user, String path, String address) throws Exception {

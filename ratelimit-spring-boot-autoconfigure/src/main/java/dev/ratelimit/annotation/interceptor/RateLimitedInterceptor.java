@@ -233,6 +233,10 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
                 Subject found = context.subject(limit.on(), key);
                 return found == null ? NOBODY : found;
             }
+            if (limit.key() == null) {
+                Subject caller = context.caller();
+                return caller == null ? NOBODY : caller;
+            }
             try {
                 Object value = limit.key(arguments);
                 if (value instanceof Subject subject) {
@@ -242,13 +246,11 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
                     return Subject.of("key", value.toString());
                 }
             } catch (RuntimeException e) {
-                // Not by the user, as if there were no key: users are easier to come by than addresses.
                 warn(limit, "key", "failed; counting the call by the address of the client", e.getMessage());
-                Subject address = context.subject(limit.on(), ADDRESS);
-                return address == null ? NOBODY : address;
             }
-            Subject caller = context.caller();
-            return caller == null ? NOBODY : caller;
+            // As in rules. Not by the user, as if there were no key: users are easier to come by than addresses.
+            Subject address = context.subject(limit.on(), ADDRESS);
+            return address == null ? NOBODY : address;
         }
 
         /** Only a limit whose cost is known later is reserved: the others are charged for good. */
