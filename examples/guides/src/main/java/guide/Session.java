@@ -14,7 +14,10 @@ class Session {
     record LoginForm(String username, String password) {}
 
     @PostMapping("/login")
-    @RateLimited(limit = "login", key = "#client + ' ' + #form.username", countWhen = "#status == 401")
+    @RateLimited(
+            limit = "login",
+            key = "#client + ' ' + #form.username.strip().toLowerCase()",
+            countWhen = "#status == 401")
     ResponseEntity<String> login(@RequestBody LoginForm form) {
         return "wonderland".equals(form.password())
                 ? ResponseEntity.ok("Hello!")
