@@ -1,6 +1,7 @@
 package dev.ratelimit.policy;
 
 import dev.ratelimit.Subject;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,6 +53,9 @@ public record SubjectKey(Kind kind, String argument) {
         }
     }
 
+    /** A request cannot have a header of another name (RFC 9110). */
+    private static final Pattern HEADER_NAME = Pattern.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+");
+
     /** The advice for a key that is none. */
     public static final String ADVICE = "write user, ip, user+ip, session, api-key, header:NAME, bean:NAME,"
             + " or an expression that begins with # or @, such as #request.getParameter('tenant')";
@@ -75,7 +79,7 @@ public record SubjectKey(Kind kind, String argument) {
         String kind = colon < 0 ? key : key.substring(0, colon);
         String argument = colon < 0 ? "" : key.substring(colon + 1).strip();
         return switch (kind) {
-            case "header" -> argument.isEmpty() ? null : new SubjectKey(Kind.HEADER, argument);
+            case "header" -> HEADER_NAME.matcher(argument).matches() ? new SubjectKey(Kind.HEADER, argument) : null;
             case "bean" -> argument.isEmpty() ? null : new SubjectKey(Kind.BEAN, argument);
             case "user" -> plain(colon, Kind.USER);
             case "ip" -> plain(colon, Kind.IP);

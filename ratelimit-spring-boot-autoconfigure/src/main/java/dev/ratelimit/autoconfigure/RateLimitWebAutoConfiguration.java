@@ -320,6 +320,17 @@ public final class RateLimitWebAutoConfiguration {
     }
 
     @Bean
+    @ConditionalOnMissingBean(name = "rateLimitExemptProxies")
+    ProbableMistakes.Finder rateLimitExemptProxies(RateLimitProperties properties) {
+        List<AddressRange> proxies = trustedProxies(properties);
+        return () -> properties.exempt().addresses().stream()
+                .filter(written -> proxies.stream().anyMatch(proxy -> proxy.contains(AddressRange.parse(written))))
+                .map(written -> "ratelimit.exempt.addresses has " + written
+                        + ", which ratelimit.identity.trusted-proxies has, too: proxies are never exempt")
+                .toList();
+    }
+
+    @Bean
     @ConditionalOnMissingBean(name = "rateLimitUnknownAuthorities")
     ProbableMistakes.Finder rateLimitUnknownAuthorities(
             PolicyConfiguration configuration,

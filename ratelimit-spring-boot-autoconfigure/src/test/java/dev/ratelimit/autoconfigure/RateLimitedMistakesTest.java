@@ -7,6 +7,7 @@ import dev.ratelimit.RateLimitExceededException;
 import dev.ratelimit.annotation.RateLimitExempt;
 import dev.ratelimit.annotation.RateLimited;
 import dev.ratelimit.startup.ConfigurationFailureAnalyzer;
+import dev.ratelimit.startup.TwoNamesFailureAnalyzer;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
@@ -32,6 +33,8 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.annotation.AnnotationConfigurationException;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.context.request.async.DeferredResult;
 
@@ -313,6 +316,35 @@ class RateLimitedMistakesTest {
         public final void call() {}
     }
 
+    static class Quota {
+        @RateLimited("quota")
+        public void call() {}
+    }
+
+    static class BareKey {
+        @RateLimited(limit = "two", key = "usr")
+        public void call() {}
+    }
+
+    static class NoHeader {
+        @RateLimited(limit = "two", key = "header:X Y")
+        public void call() {}
+    }
+
+    static class LimitedAndExempt {
+        @RateLimited("two")
+        @RateLimitExempt
+        public void call() {}
+    }
+
+    static class MakesABean {
+        @Bean
+        @RateLimited("two")
+        public Form form() {
+            return new Form("");
+        }
+    }
+
     static Stream<Arguments> mistakes() {
         String cost = "Write a whole number from 1 to 2, all that limit 'two' can grant.";
         String hidden = "Leave it out, or the annotation: a proxy does not see calls of such a method";
@@ -537,6 +569,36 @@ class RateLimitedMistakesTest {
                         "key",
                         "'#status'",
                         "Write one of #request, #principal, #client instead of #status, which is unknown here."),
+                mistake(
+                        Quota.class,
+                        ".call()",
+                        "limit",
+                        "'quota'",
+                        "Write a rule with limits: [quota]: the caller's quota works only in rules."),
+                mistake(
+                        BareKey.class,
+                        ".call()",
+                        "key",
+                        "'usr'",
+                        "Write user, ip, user+ip, session or api-key, or an expression: #usr: arguments, "),
+                mistake(
+                        NoHeader.class,
+                        ".call()",
+                        "key",
+                        "'header:X Y'",
+                        "Write user, ip, user+ip, session, api-key, header:NAME, bean:NAME"),
+                mistake(
+                        LimitedAndExempt.class,
+                        ".call()",
+                        "annotation",
+                        "'@RateLimitExempt'",
+                        "Leave out one of them: @RateLimitExempt takes the method out of all limits."),
+                mistake(
+                        MakesABean.class,
+                        ".form()",
+                        "annotation",
+                        "'@Bean'",
+                        "Annotate the class of the bean, or its methods: this method only makes it."),
                 mistake(NoCost.class, ".call()", "cost", "'0'", cost),
                 mistake(NegativeCost.class, ".call()", "cost", "'-1'", cost),
                 mistake(HighCost.class, ".call()", "cost", "'1 + 2'", cost),
@@ -600,6 +662,40 @@ class RateLimitedMistakesTest {
         }
     }
 
+    /** Spring stumbles over such a class as soon as it scans it, so there is none among those of the tests. */
+    @Test
+    void twoNamesOfALimitAreReported(@TempDir Path folder) throws Exception {
+        Path source = Files.writeString(folder.resolve("Twice.java"), """
+                public class Twice {
+                    @dev.ratelimit.annotation.RateLimited(value = "two", limit = "tow")
+                    public void call() {}
+                }
+                """);
+        int result = ToolProvider.getSystemJavaCompiler()
+                .run(null, null, null, "-proc:none", "-cp", System.getProperty("java.class.path"), source.toString());
+        assertThat(result).isZero();
+        try (URLClassLoader loader = new URLClassLoader(
+                new URL[] {folder.toUri().toURL()}, getClass().getClassLoader())) {
+            application
+                    .withClassLoader(loader)
+                    .withBean(loader.loadClass("Twice"))
+                    .run(context -> {
+                        FailureAnalysis analysis = new TwoNamesFailureAnalyzer().analyze(context.getStartupFailure());
+                        assertThat(analysis).isNotNull();
+                        assertThat(analysis.getDescription())
+                                .startsWith("Invalid @RateLimited annotation: ")
+                                .contains("Twice.call()", "[two]", "[tow]");
+                        assertThat(analysis.getAction()).startsWith("Write one name of a limit");
+                    });
+        }
+    }
+
+    @Test
+    void exceptionOfAnotherAnnotationIsLeftToOthers() {
+        assertThat(new TwoNamesFailureAnalyzer().analyze(new AnnotationConfigurationException("of @Other")))
+                .isNull();
+    }
+
     @Test
     void mistakeInABeanThatIsMadeLaterStopsTheStartToo() {
         application
@@ -620,6 +716,24 @@ class RateLimitedMistakesTest {
     @Test
     void finalMethodThatIsExemptOrInheritedByALimitedClassIsNoMistake() {
         application.withBean(Own.class).run(context -> assertThat(context).hasNotFailed());
+    }
+
+    static class ExemptOverride extends LimitedParent {
+        @Override
+        @RateLimitExempt
+        public void call() {}
+    }
+
+    static class LimitedParent {
+        @RateLimited("two")
+        public void call() {}
+    }
+
+    @Test
+    void overridingMethodMayBeExempt() {
+        application
+                .withBean(ExemptOverride.class)
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     static class OutcomesThatAreKnown {

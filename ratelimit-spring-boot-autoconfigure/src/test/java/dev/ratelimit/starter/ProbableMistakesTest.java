@@ -190,6 +190,19 @@ class ProbableMistakesTest {
     }
 
     @Test
+    void exemptAddressesThatAreProxiesAreNamed(CapturedOutput output) {
+        start(
+                List.of(Application.class, Notes.class),
+                "ratelimit.identity.trusted-proxies=10.0.0.0/8,192.0.2.1",
+                "ratelimit.exempt.addresses=10.1.2.0/24,192.0.2.0/24");
+
+        assertThat(output)
+                .contains(LINE
+                        + "ratelimit.exempt.addresses has 10.1.2.0/24, which ratelimit.identity.trusted-proxies has,"
+                        + " too: proxies are never exempt\n");
+    }
+
+    @Test
     void settingsInAWrongPlaceAreNoticed(CapturedOutput output) {
         RunningApplication.start(
                         List.of(Application.class),

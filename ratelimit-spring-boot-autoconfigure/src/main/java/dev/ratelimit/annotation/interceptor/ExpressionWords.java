@@ -126,7 +126,10 @@ final class ExpressionWords {
                     limit.on(),
                     attribute,
                     expression.getExpressionString(),
-                    "write #" + bare
+                    (attribute.equals("key")
+                                    ? "write user, ip, user+ip, session or api-key, or an expression: "
+                                    : "write ")
+                            + "#" + bare
                             + ": arguments, #request, #principal, #client, #status, #result and #exception begin"
                             + " with #,"
                             + " and a text stands in quotes");

@@ -96,6 +96,13 @@ record LimitedMethod(Method method, boolean ofClass, List<AnnotatedLimit> limits
         if (ofClass) {
             annotations = AnnotatedElementUtils.findMergedRepeatableAnnotations(type, RateLimited.class);
         }
+        if (!ofClass && isBoth(method)) {
+            throw new InvalidRateLimitedException(
+                    described(method, type),
+                    "annotation",
+                    "@RateLimitExempt",
+                    "leave out one of them: @RateLimitExempt takes the method out of all limits");
+        }
         if (annotations.isEmpty() || isExempt(method, ofClass)) {
             return new LimitedMethod(method, ofClass, List.of());
         }
@@ -125,6 +132,13 @@ record LimitedMethod(Method method, boolean ofClass, List<AnnotatedLimit> limits
         return expression != null && new ExpressionTree(expression).variables().contains("#status");
     }
 
+    /** Whether the method has both annotations itself: one that overrides a limited method may be exempt. */
+    private static boolean isBoth(Method method) {
+        return AnnotatedElementUtils.isAnnotated(method, RateLimitExempt.class)
+                && (AnnotatedElementUtils.isAnnotated(method, RateLimited.class)
+                        || AnnotatedElementUtils.isAnnotated(method, RateLimited.Several.class));
+    }
+
     /** An annotation on a class does not apply to the methods of every object. */
     private static boolean isExempt(Method method, boolean ofClass) {
         return AnnotatedElementUtils.hasAnnotation(method, RateLimitExempt.class)
@@ -146,7 +160,7 @@ record LimitedMethod(Method method, boolean ofClass, List<AnnotatedLimit> limits
     /** A key of a rule that is written in another way, such as {@code User} or {@code user + ip}, is no expression. */
     private static @Nullable Expression parseKey(String on, String written) {
         String meant = written.replaceAll("\\s", "").toLowerCase(Locale.ROOT);
-        if (KEYS_LIKE.contains(meant)) {
+        if (KEYS_LIKE.contains(meant) || meant.startsWith("header:")) {
             throw new InvalidRateLimitedException(on, "key", written, SubjectKey.ADVICE);
         }
         return parse(on, "key", written);

@@ -5,6 +5,7 @@ import dev.ratelimit.Limits;
 import dev.ratelimit.annotation.InvalidRateLimitedException;
 import dev.ratelimit.annotation.RateLimited;
 import dev.ratelimit.annotation.interceptor.LimitedMethod.AnnotatedLimit;
+import dev.ratelimit.caller.Quota;
 import dev.ratelimit.policy.Policies;
 import dev.ratelimit.policy.SubjectKey;
 import dev.ratelimit.support.LogText;
@@ -27,7 +28,9 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.annotation.Bean;
 import org.springframework.core.MethodIntrospector;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.expression.Expression;
 import org.springframework.util.ClassUtils;
@@ -135,6 +138,7 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
     }
 
     private void check(LimitedMethod method, Class<?> type) {
+        requireNoBeanMethod(method, type);
         requireSeenByProxies(method, type);
         for (AnnotatedLimit limit : method.limits()) {
             inUse.add(limit.name());
@@ -149,10 +153,12 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
                         limit.on(),
                         "limit",
                         limit.name(),
-                        limits.names().isEmpty()
-                                ? "define it under ratelimit.limits"
-                                : "name one of " + String.join(", ", new TreeSet<>(limits.names()))
-                                        + ", or define it under ratelimit.limits");
+                        limit.name().equals(Quota.LIMIT)
+                                ? "write a rule with limits: [quota]: the caller's quota works only in rules"
+                                : limits.names().isEmpty()
+                                        ? "define it under ratelimit.limits"
+                                        : "name one of " + String.join(", ", new TreeSet<>(limits.names()))
+                                                + ", or define it under ratelimit.limits");
             }
             if (named != null) {
                 requireCost(limit, named);
@@ -203,6 +209,17 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
         String missing = new ExpressionTree(expression).missingBean(beans::containsBean);
         if (missing != null) {
             throw new InvalidRateLimitedException(limit.on(), attribute, expression.getExpressionString(), missing);
+        }
+    }
+
+    /** Spring calls such a method once, to make the bean. A class of them may have other methods, which are meant. */
+    private static void requireNoBeanMethod(LimitedMethod limited, Class<?> type) {
+        if (!limited.ofClass() && AnnotatedElementUtils.isAnnotated(limited.method(), Bean.class)) {
+            throw new InvalidRateLimitedException(
+                    LimitedMethod.described(limited.method(), type),
+                    "annotation",
+                    "@Bean",
+                    "annotate the class of the bean, or its methods: this method only makes it");
         }
     }
 
