@@ -49,7 +49,7 @@ public record Limit(
         if (!NAME.matcher(name).matches()) {
             throw new InvalidLimitException(
                     null,
-                    "limit name",
+                    InvalidLimitException.NAME,
                     name,
                     "write 1 to 100 letters, digits, '.', '_', ':', '/' or '-', a letter or digit first");
         }

@@ -67,7 +67,7 @@ public interface Limits {
         for (Limit limit : limits) {
             if (byName.put(limit.name(), limit) != null) {
                 throw new InvalidLimitException(
-                        limit.name(), "limit name", limit.name(), "give each limit a name of its own");
+                        limit.name(), InvalidLimitException.NAME, limit.name(), "give each limit a name of its own");
             }
         }
         record Fixed(Map<String, Limit> byName) implements Limits {

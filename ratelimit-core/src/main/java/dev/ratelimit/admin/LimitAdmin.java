@@ -178,7 +178,7 @@ public final class LimitAdmin {
         if (!rules.isEmpty()) {
             throw new InvalidLimitException(
                     name,
-                    "limit name",
+                    InvalidLimitException.NAME,
                     name,
                     "change or remove the rules that name it first: " + String.join(", ", rules));
         }
@@ -186,7 +186,7 @@ public final class LimitAdmin {
         if (!others.isEmpty()) {
             throw new InvalidLimitException(
                     name,
-                    "limit name",
+                    InvalidLimitException.NAME,
                     name,
                     "keep it, or define it under ratelimit.limits first: " + String.join(" and ", others)
                             + " of this application names it");

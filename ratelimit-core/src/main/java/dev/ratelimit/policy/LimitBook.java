@@ -76,7 +76,10 @@ public final class LimitBook implements Limits {
         }
         if (name.equals(ALL) && !definition.keySet().equals(Set.of(ENABLED))) {
             throw new InvalidLimitException(
-                    name, "limit name", name, "write nothing but enabled: this name stands for all limits");
+                    name,
+                    InvalidLimitException.NAME,
+                    name,
+                    "write nothing but enabled: this name stands for all limits");
         }
         if ("false".equals(enabled)) {
             off.add(name);
@@ -102,8 +105,16 @@ public final class LimitBook implements Limits {
                             + ")");
         }
         if (!definitions.containsKey(base)) {
+            Set<String> others = new TreeSet<>(definitions.keySet());
+            others.removeAll(descendants);
+            others.remove(ALL);
             throw new InvalidLimitException(
-                    name, BASE, base, "name one of " + String.join(", ", new TreeSet<>(definitions.keySet())));
+                    name,
+                    BASE,
+                    base,
+                    others.isEmpty()
+                            ? "define a limit of that name, or leave it out"
+                            : "name one of " + String.join(", ", others));
         }
         Map<String, String> properties = new LinkedHashMap<>(inherited(base, definitions, descendants));
         properties.putAll(own);
@@ -111,9 +122,16 @@ public final class LimitBook implements Limits {
     }
 
     private void add(String name, Map<String, String> properties) {
-        if (name.equals(Quota.LIMIT) || Quota.isPart(name) || TrialNames.isTrial(name)) {
+        if (name.equals(Quota.LIMIT)) {
             throw new InvalidLimitException(
-                    name, "limit name", name, "choose another name: this one stands for something of the limiter's");
+                    name, InvalidLimitException.NAME, name, "choose another name: this one is the caller's quota");
+        }
+        if (Quota.isPart(name) || TrialNames.isTrial(name)) {
+            throw new InvalidLimitException(
+                    name,
+                    InvalidLimitException.NAME,
+                    name,
+                    "choose another name: this one stands for something of the limiter's");
         }
         Map<String, String> live = new LinkedHashMap<>();
         Map<String, String> trial = new LinkedHashMap<>();

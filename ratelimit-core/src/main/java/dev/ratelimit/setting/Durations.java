@@ -69,7 +69,9 @@ public final class Durations {
         if (time.isZero()) {
             return "0s";
         }
-        if (time.isNegative() || time.compareTo(COUNTABLE) > 0 || time.toNanosPart() % 1_000 != 0) {
+        boolean hasParts =
+                time.toNanosPart() % 1_000 != 0 || (time.toNanosPart() != 0 && time.compareTo(COUNTABLE) > 0);
+        if (time.isNegative() || hasParts) {
             return time.toString();
         }
         for (String letters : new String[] {"d", "h", "m", "s", "ms"}) {

@@ -9,6 +9,9 @@ public final class InvalidLimitException extends InvalidSettingException {
 
     private static final long serialVersionUID = 1L;
 
+    /** Stands for the name of the limit, in the place of a property. */
+    public static final String NAME = "limit name";
+
     private final @Nullable String limit;
 
     /**

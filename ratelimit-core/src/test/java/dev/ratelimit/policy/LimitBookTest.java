@@ -94,7 +94,9 @@ class LimitBookTest {
     @Test
     void baseThatDoesNotExistIsNamed() {
         assertThatThrownBy(() -> LimitBook.of(Map.of("a", Map.of("base", "b"))))
-                .hasMessage("limit 'a': base is 'b'; name one of a");
+                .hasMessage("limit 'a': base is 'b'; define a limit of that name, or leave it out");
+        assertThatThrownBy(() -> LimitBook.of(Map.of("a", Map.of("base", "b"), "c", API)))
+                .hasMessage("limit 'a': base is 'b'; name one of c");
     }
 
     @Test

@@ -7,6 +7,7 @@ import dev.ratelimit.support.LogText;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;
+import java.util.function.Function;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -37,21 +38,24 @@ public final class ApplicationDataSource {
      * @throws UnusableDataSourceException if there are several, or it leads to several databases
      */
     public static @Nullable DataSource find(ObjectProvider<DataSource> marked, ObjectProvider<DataSource> all) {
-        DataSource found = only(marked, "several DataSources have the annotation @RateLimitDataSource: ", true);
+        DataSource found = only(marked, UnusableDataSourceException::severalMarked);
         if (found == null) {
-            found = only(all, "your application has several DataSources, and none is primary: ", false);
+            found = only(
+                    all,
+                    names -> new UnusableDataSourceException(
+                            "your application has several DataSources, and none is primary: " + names, null));
         }
         return found == null ? null : withoutProxies(found);
     }
 
-    private static @Nullable DataSource only(ObjectProvider<DataSource> some, String problem, boolean mustBeReported) {
+    private static @Nullable DataSource only(
+            ObjectProvider<DataSource> some, Function<String, UnusableDataSourceException> several) {
         try {
             return some.getIfAvailable();
         } catch (NoUniqueBeanDefinitionException e) {
             Collection<String> names = e.getBeanNamesFound();
             // Without the cause, for which Spring Boot has an analysis of its own.
-            throw new UnusableDataSourceException(
-                    problem + (names == null ? e.getMessage() : names), null, mustBeReported);
+            throw several.apply(names == null ? String.valueOf(e.getMessage()) : names.toString());
         }
     }
 

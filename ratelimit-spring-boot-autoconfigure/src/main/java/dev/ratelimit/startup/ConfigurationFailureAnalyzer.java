@@ -6,6 +6,7 @@ import dev.ratelimit.setting.InvalidLimitException;
 import dev.ratelimit.setting.InvalidSettingException;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
@@ -20,6 +21,8 @@ import org.springframework.core.env.Environment;
 
 /** Names the invalid property or annotation, its value, its file and line, and a remedy. */
 public final class ConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<InvalidSettingException> {
+
+    private static final Pattern INDEX = Pattern.compile("\\d+");
 
     private final @Nullable Environment environment;
 
@@ -44,7 +47,7 @@ public final class ConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<
             return "Invalid @RateLimited annotation:\n\n    On: " + annotation.on() + "\n    Property: "
                     + annotation.property();
         }
-        return "Invalid rate limit configuration:\n\n    Property: " + prefix(cause) + cause.property();
+        return "Invalid rate limit configuration:\n\n    Property: " + property(cause);
     }
 
     private String origin(InvalidSettingException cause) {
@@ -53,7 +56,7 @@ public final class ConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<
             return "";
         }
         String prefix = prefix(cause);
-        ConfigurationPropertyName name = ConfigurationPropertyName.adapt(prefix + cause.property(), '.');
+        ConfigurationPropertyName name = ConfigurationPropertyName.adapt(property(cause), '.');
         Origin origin = find(name, configurable);
         // A step of penalties is named without its index.
         if (origin == null && ConfigurationPropertyName.adapt(prefix, '.').isAncestorOf(name.getParent())) {
@@ -86,12 +89,22 @@ public final class ConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<
                 : null;
     }
 
+    /** The full name of the property. An invalid name of a limit is a part of the name. */
+    private static String property(InvalidSettingException cause) {
+        String prefix = prefix(cause);
+        return cause instanceof InvalidLimitException && cause.property().equals(InvalidLimitException.NAME)
+                ? prefix.substring(0, prefix.length() - 1)
+                : prefix + cause.property();
+    }
+
     private static String prefix(InvalidSettingException cause) {
         if (cause instanceof InvalidLimitException limit) {
             return "ratelimit.limits." + limit.limit() + ".";
         }
         if (cause instanceof InvalidRuleException rule) {
-            return "ratelimit.rules." + rule.rule() + ".";
+            // In a list, a rule without a name has its index for one.
+            return "ratelimit.rules"
+                    + (INDEX.matcher(rule.rule()).matches() ? "[" + rule.rule() + "]." : "." + rule.rule() + ".");
         }
         return "";
     }

@@ -19,11 +19,14 @@ public final class DataSourceFailureAnalyzer extends AbstractFailureAnalyzer<Unu
 
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, UnusableDataSourceException cause) {
-        return new FailureAnalysis(
-                "No database for rate limits: " + cause.getMessage(),
-                cause.getCause() instanceof UnsupportedDatabaseException unsupported
-                        ? DatabaseFailureAnalyzer.action(unsupported)
-                        : CHOICES,
-                cause);
+        return new FailureAnalysis("No database for rate limits: " + cause.getMessage(), action(cause), cause);
+    }
+
+    private static String action(UnusableDataSourceException cause) {
+        if (cause.getCause() instanceof UnsupportedDatabaseException unsupported) {
+            return DatabaseFailureAnalyzer.action(unsupported);
+        }
+        String advice = cause.advice();
+        return advice == null ? CHOICES : advice;
     }
 }

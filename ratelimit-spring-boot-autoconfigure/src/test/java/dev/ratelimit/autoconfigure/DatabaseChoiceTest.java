@@ -378,7 +378,8 @@ class DatabaseChoiceTest {
                 "your application has several DataSources, and none is primary: [orders, reports]");
         assertThatStartFails(
                 application().withUserConfiguration(BothAreMarked.class),
-                "several DataSources have the annotation @RateLimitDataSource: [orders, reports]");
+                "several DataSources have the annotation @RateLimitDataSource: [orders, reports]",
+                "Leave the annotation on one of them.");
         application()
                 .withUserConfiguration(OneOfTwoIsMarked.class)
                 .run(context -> assertStateIsInPostgres(context.getBean(RateLimiter.class)));
@@ -554,6 +555,16 @@ class DatabaseChoiceTest {
     }
 
     private static void assertThatStartFails(ApplicationContextRunner application, String problem) {
+        assertThatStartFails(
+                application,
+                problem,
+                "@RateLimitDataSource",
+                "set ratelimit.store.postgresql.url",
+                "set ratelimit.store.type to sqlite",
+                "set ratelimit.store.type to memory");
+    }
+
+    private static void assertThatStartFails(ApplicationContextRunner application, String problem, String... remedies) {
         application.run(context -> {
             assertThat(context).hasFailed();
             assertThat(NestedExceptionUtils.getMostSpecificCause(context.getStartupFailure()))
@@ -564,12 +575,7 @@ class DatabaseChoiceTest {
             assertThat(analysis.getDescription())
                     .startsWith("No database for rate limits: ")
                     .contains(problem);
-            assertThat(analysis.getAction())
-                    .contains(
-                            "@RateLimitDataSource",
-                            "set ratelimit.store.postgresql.url",
-                            "set ratelimit.store.type to sqlite",
-                            "set ratelimit.store.type to memory");
+            assertThat(analysis.getAction()).contains(remedies);
         });
     }
 }

@@ -375,10 +375,18 @@ class RateLimitAutoConfigurationTest {
                 "ratelimit.limits.a.burst=3 | ratelimit.limits.a.burst | '3' |"
                         + " Leave it out: fixed-window takes algorithm, cost, forget-after, lease, max-requests, min-interval,"
                         + " penalties, retry-after, window, zone.",
-                "ratelimit.limits.a.base=b | ratelimit.limits.a.base | 'b' | Name one of a.",
+                "ratelimit.limits.a.base=b | ratelimit.limits.a.base | 'b' | Define a limit of that name, or leave it out.",
                 "ratelimit.limits.a.base=a | ratelimit.limits.a.base | 'a' |"
                         + " Name a limit that is not based on this one (a -> a).",
+                "ratelimit.limits.a.window=99999999999d | ratelimit.limits.a.window | '99999999999d' |"
+                        + " Write a time in whole microseconds of at most 3660d, such as 1m.",
+                "ratelimit.limits.quota.base=a | ratelimit.limits.quota | 'quota' |"
+                        + " Choose another name: this one is the caller's quota.",
+                "ratelimit.rules.r.key=header:X Y | ratelimit.rules.r.key | 'header:X Y' |"
+                        + " Write user, ip, user+ip, session, api-key, header:NAME, bean:NAME, or an expression that"
+                        + " begins with # or @, such as #request.getParameter('tenant').",
                 "ratelimit.rules.r.limits=b | ratelimit.rules.r.limits | 'b' | Name one of a.",
+                "ratelimit.rules[0].limits=b | ratelimit.rules[0].limits | 'b' | Name one of a.",
                 "ratelimit.rules.r.path=api | ratelimit.rules.r.path | 'api' | Begin it with /, as in /api/**.",
                 "ratelimit.rules.r.key=phone | ratelimit.rules.r.key | 'phone' |"
                         + " Write user, ip, user+ip, session, api-key, header:NAME, bean:NAME, or an expression that"
@@ -433,7 +441,7 @@ class RateLimitAutoConfigurationTest {
             value = {
                 "ratelimit.limits.a.max-requests=0 | ratelimit.limits.a.max-requests | 0 |"
                         + " Write a whole number from 1 to 1000000000000.",
-                "ratelimit.limits.a.base=b | ratelimit.limits.a.base | 'b' | Name one of a.",
+                "ratelimit.limits.a.base=b | ratelimit.limits.a.base | 'b' | Define a limit of that name, or leave it out.",
                 "ratelimit.rules.r.limits=b | ratelimit.rules.r.limits | 'b' | Name one of a.",
                 "ratelimit.rules.r.path=api | ratelimit.rules.r.path | 'api' | Begin it with /, as in /api/**.",
                 "ratelimit.changes.poll-interval=0s | ratelimit.changes.poll-interval | '0s' |"

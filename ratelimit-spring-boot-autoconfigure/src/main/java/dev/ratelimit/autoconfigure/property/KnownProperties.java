@@ -45,6 +45,18 @@ final class KnownProperties {
         return null;
     }
 
+    /** The list above a name that goes on without an index; {@code null} if there is none. */
+    static @Nullable ConfigurationPropertyName listAbove(ConfigurationPropertyName name) {
+        for (int i = 1; i < name.getNumberOfElements(); i++) {
+            if (!name.isNumericIndex(i)
+                    && typeOf(name.chop(i)) instanceof ParameterizedType list
+                    && list.getRawType() != Map.class) {
+                return name.chop(i);
+            }
+        }
+        return null;
+    }
+
     /** The parts that can follow a name, sorted; none if it is a single value, or if any name can follow. */
     static List<String> partsBelow(ConfigurationPropertyName name) {
         Type type = typeOf(name);

@@ -13,6 +13,7 @@ import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.origin.Origin;
@@ -27,6 +28,8 @@ import org.springframework.util.ClassUtils;
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class PropertyFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {
+
+    private static final ConfigurationPropertyName LIMITS = KnownProperties.ROOT.append("limits");
 
     private static final String BEGINNING = "Invalid rate limit configuration:\n\n";
 
@@ -69,11 +72,26 @@ final class PropertyFailureAnalyzer extends AbstractFailureAnalyzer<BindExceptio
 
     private static FailureAnalysis unknown(List<ConfigurationProperty> properties, BindException cause) {
         String action = properties.stream()
-                .map(property -> KnownProperties.unknownPart(property.getName()))
-                .map(unknown -> unknown == null ? "Leave it out." : action(unknown))
+                .map(property -> action(property.getName(), properties))
                 .distinct()
                 .collect(Collectors.joining("\n"));
         return new FailureAnalysis(description(properties), action, cause);
+    }
+
+    private static String action(ConfigurationPropertyName name, List<ConfigurationProperty> unknown) {
+        ConfigurationPropertyName list = KnownProperties.listAbove(name);
+        if (list != null) {
+            return unknown.stream()
+                    .filter(property -> list.isAncestorOf(property.getName()))
+                    .map(property -> property.getName().getLastElement(Form.ORIGINAL) + ": " + property.getValue())
+                    .collect(Collectors.joining(", ", list + " is a list: write [ { ", " } ]."));
+        }
+        if (LIMITS.isAncestorOf(name) && name.isNumericIndex(LIMITS.getNumberOfElements())) {
+            return "Limits are a map: write each below its name, as in api: { algorithm: sliding-window, max-requests: 100,"
+                    + " window: 1m }.";
+        }
+        Unknown part = KnownProperties.unknownPart(name);
+        return part == null ? "Leave it out." : action(part);
     }
 
     private static String action(Unknown unknown) {

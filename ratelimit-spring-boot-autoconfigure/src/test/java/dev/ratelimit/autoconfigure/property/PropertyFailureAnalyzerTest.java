@@ -141,6 +141,9 @@ class PropertyFailureAnalyzerTest {
                         + OF_A_LIMIT + ".",
                 "ratelimit.limits.a.penalties[0].aftre=1 |"
                         + " Did you mean after? The properties of ratelimit.limits.a.penalties[0] are after, block.",
+                "ratelimit.limits.a.penalties.block=5m |"
+                        + " ratelimit.limits.a.penalties is a list: write [ { block: 5m } ].",
+                "ratelimit.limits[0].name=api | Limits are a map: write each below its name, as in api: { ",
                 "ratelimit.limits.a.window.size=1m | Leave out 'size': ratelimit.limits.a.window is a single value.",
                 "ratelimit.stroe.type=memory | Did you mean store? The properties of ratelimit are ",
                 "ratelimit.rules[0].pth=/a | Did you mean path? The properties of ratelimit.rules[0] are ",
