@@ -5,10 +5,13 @@ import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.InForce;
 import dev.ratelimit.admin.version.Version;
 import dev.ratelimit.audit.report.Reports;
+import dev.ratelimit.caller.Quota;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.Rule;
+import dev.ratelimit.policy.TrialNames;
 import dev.ratelimit.support.Keyword;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -16,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -138,6 +142,23 @@ final class LimitViews {
                     Source.of(version)));
         }
         return rules;
+    }
+
+    /** Requests are counted under some names that belong to no definition. */
+    String whyNone(String name) {
+        Collection<String> names = admin.policy().limits().names();
+        if (Quota.isPart(name)) {
+            return "'" + name + "' is a part of the quota, which tiers and users have: see ratelimit.tiers.quotas";
+        }
+        if (TrialNames.isTrial(name)) {
+            return "'" + name + "' counts the trial of a limit; look at the limit itself";
+        }
+        int colon = name.lastIndexOf(':');
+        if (colon > 0 && names.contains(name.substring(0, colon))) {
+            return "'" + name + "' is a multiple of limit '" + name.substring(0, colon)
+                    + "', for failed logins; look at that limit, or set properties of '" + name + "' to replace it";
+        }
+        return "no limit '" + name + "' is in force; name one of " + new TreeSet<>(names);
     }
 
     Difference limitDifference(String name, int from, int to) {

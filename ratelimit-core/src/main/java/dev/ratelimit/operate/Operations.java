@@ -70,6 +70,7 @@ public final class Operations {
     private final InstantSource clock;
     private final LimitViews limits;
     private final SubjectViews subjects;
+    private final BlockViews blocks;
 
     /**
      * @param clock gives the time for reports
@@ -79,7 +80,8 @@ public final class Operations {
         this.services = services;
         this.clock = clock;
         this.limits = new LimitViews(admin);
-        this.subjects = new SubjectViews(admin);
+        this.blocks = new BlockViews(admin);
+        this.subjects = new SubjectViews(admin, blocks);
     }
 
     /**
@@ -169,6 +171,11 @@ public final class Operations {
         return limits(name::equals).stream().findFirst().orElse(null);
     }
 
+    /** Why no limit of that name is in force, and where its numbers come from if it is derived from another one. */
+    public String whyNoLimit(String name) {
+        return limits.whyNone(name);
+    }
+
     /** All stored versions of a limit, the newest first; {@code *} is the switch for everything. */
     public List<VersionView> limitHistory(String name) {
         return limits.limitHistory(name);
@@ -195,12 +202,6 @@ public final class Operations {
                 .filter(rule -> rule.name().equals(name))
                 .findFirst()
                 .orElse(null);
-    }
-
-    /** The rule that blocks exactly this address or range, or {@code null} if none does; see {@link Steering#blockAddress}. */
-    public @Nullable RuleView addressBlock(String range) {
-        RuleView rule = rule(Steering.addressBlock(Steering.blocked(range, admin)));
-        return rule != null && rule.enabled() ? rule : null;
     }
 
     /** All stored versions of a rule, the newest first. */
@@ -243,6 +244,16 @@ public final class Operations {
     /** Where a subject stands, by its text, such as {@code user:alice}. An address is the client that it counts as. */
     public SubjectView subject(String text) {
         return subjects.subject(admin.subjects().counted(text));
+    }
+
+    /** The block of an address or a range, also by a range around it; {@code null} if there is none. */
+    public @Nullable BlockView addressBlock(String range) {
+        return blocks.ofAddresses(Steering.blocked(range, admin), admin.clock().instant());
+    }
+
+    /** The blocks of addresses and users that are not over. */
+    public List<BlockView> blocks(int most) {
+        return blocks.all(admin.clock().instant()).limit(requireMost(most)).toList();
     }
 
     /** The penalties that are not over, the longest first. */

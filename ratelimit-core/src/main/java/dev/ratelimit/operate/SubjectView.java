@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param user the user that it stands for, or {@code null}
  * @param tier without authorities, which only a request has
  * @param tierFrom where the tier comes from
- * @param block the block of the user's account, or {@code null}
+ * @param block the block of the user, or of the addresses or a range around them; {@code null} if there is none
  * @param limits every limit that counts it, its quota included
  * @param apiKeys the API keys of the user; for an API key, itself
  */
@@ -20,18 +20,9 @@ public record SubjectView(
         @Nullable String user,
         String tier,
         String tierFrom,
-        @Nullable Block block,
+        @Nullable BlockView block,
         List<Standing> limits,
         List<ApiKeyView> apiKeys) {
-
-    /**
-     * The block of an account.
-     *
-     * @param until {@code null} if it has no end
-     * @param left how long it still lasts, such as {@code 2h}; {@code forever} if it has no end
-     */
-    public record Block(
-            @Nullable Instant until, String left, @Nullable String reason) {}
 
     /**
      * A subject on a limit.

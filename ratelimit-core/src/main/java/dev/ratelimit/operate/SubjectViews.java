@@ -5,9 +5,9 @@ import dev.ratelimit.LimitDecision;
 import dev.ratelimit.Subject;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.SubjectAdmin;
-import dev.ratelimit.caller.Account;
 import dev.ratelimit.caller.ApiKey;
 import dev.ratelimit.caller.Caller;
+import dev.ratelimit.policy.AddressRange;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -18,9 +18,11 @@ final class SubjectViews {
     static final String UNKNOWN = "unknown";
 
     private final RateLimitAdmin admin;
+    private final BlockViews blocks;
 
-    SubjectViews(RateLimitAdmin admin) {
+    SubjectViews(RateLimitAdmin admin, BlockViews blocks) {
         this.admin = admin;
+        this.blocks = blocks;
     }
 
     SubjectView subject(Subject subject) {
@@ -31,18 +33,23 @@ final class SubjectViews {
                 caller.user(),
                 caller.tier(),
                 caller.choice().origin(),
-                block(caller.account(), now),
+                block(subject, caller, now),
                 admin.subjects().standings(subject, caller).stream()
                         .map(standing -> standing(standing, now))
                         .toList(),
                 keys(caller, now));
     }
 
-    private static SubjectView.@Nullable Block block(@Nullable Account account, Instant now) {
-        Instant until = account == null ? null : account.blockedUntil(now);
-        return account == null || until == null
-                ? null
-                : new SubjectView.Block(Times.endOrNull(now, until), Times.left(now, until), account.blockReason());
+    private @Nullable BlockView block(Subject subject, Caller caller, Instant now) {
+        AddressRange addresses = addresses(subject);
+        return addresses == null ? blocks.ofUser(caller.account(), now) : blocks.ofAddresses(addresses, now);
+    }
+
+    /** The addresses that a subject stands for, or {@code null}. */
+    private static @Nullable AddressRange addresses(Subject subject) {
+        return subject.isOf(Subject.IP) && subject.text().indexOf('+') < 0
+                ? AddressRange.around(subject.text().substring(Subject.IP.length() + 1))
+                : null;
     }
 
     private List<ApiKeyView> keys(Caller caller, Instant now) {

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** Times as people read and write them. */
 final class Times {
 
-    private static final String FOREVER = "forever";
+    static final String FOREVER = "forever";
     private static final Duration MINUTE = Duration.ofMinutes(1);
     private static final Duration HOUR = Duration.ofHours(1);
     private static final Duration DAY = Duration.ofDays(1);
@@ -71,7 +71,7 @@ final class Times {
                     "both duration ('" + time + "') and until ('" + moment + "') are given; write one");
         }
         if (time != null) {
-            Duration length = Durations.parse(time);
+            Duration length = Durations.parse("duration", time, Durations.ADVICE);
             if (length.isNegative() || length.isZero() || Penalties.isForever(length)) {
                 throw new IllegalArgumentException("duration is '" + time
                         + "'; write a time from 1s to 3660d, or leave it out for a change without an end");

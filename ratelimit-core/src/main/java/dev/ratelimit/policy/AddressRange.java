@@ -146,6 +146,11 @@ public final class AddressRange {
         return address.isIn(network, prefix);
     }
 
+    /** Whether all addresses of the other range lie in this one. */
+    public boolean contains(AddressRange other) {
+        return prefix <= other.prefix && other.network.isIn(network, prefix);
+    }
+
     @Override
     public boolean equals(Object other) {
         return other instanceof AddressRange range && prefix == range.prefix && network.equals(range.network);

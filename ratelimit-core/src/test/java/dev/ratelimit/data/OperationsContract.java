@@ -22,6 +22,7 @@ import dev.ratelimit.gate.Exemptions;
 import dev.ratelimit.gate.Gate;
 import dev.ratelimit.gate.Subjects;
 import dev.ratelimit.operate.Authorship;
+import dev.ratelimit.operate.BlockView;
 import dev.ratelimit.operate.ChangeView;
 import dev.ratelimit.operate.Difference.ChangedProperty;
 import dev.ratelimit.operate.InstanceStatus;
@@ -109,8 +110,7 @@ abstract class OperationsContract extends DataContract {
     void blockOfAnAddressIsFound() {
         assertThat(operations.addressBlock("203.0.113.7")).isNull();
         steering.blockAddress("203.0.113.7", null);
-        assertThat(operations.addressBlock("203.0.113.7").source().change().by())
-                .isEqualTo("olga");
+        assertThat(operations.addressBlock("203.0.113.7").by()).isEqualTo("olga");
         steering.unblockAddress("203.0.113.7");
         assertThat(operations.addressBlock("203.0.113.7")).isNull();
     }
@@ -124,7 +124,7 @@ abstract class OperationsContract extends DataContract {
 
         assertThat(block.properties()).containsEntry("addresses", "2001:db8:0:0:0:0:0:0/64");
         assertThat(byNetwork.addressBlock("2001:db8::8")).isNotNull();
-        assertThat(byNetwork.addressBlock("2001:db8::7/128")).isNull();
+        assertThat(byNetwork.addressBlock("2001:db8::7/128").subject()).isEqualTo("ip:2001:db8:0:0:0:0:0:0/64");
         assertThat(byNetwork
                         .explain(Inquiry.of("GET", "/x").from("2001:db8::9"))
                         .outcome())
@@ -469,6 +469,92 @@ abstract class OperationsContract extends DataContract {
 
         steering.unblockUser("mallory");
         assertThat(operations.user("mallory").block()).isNull();
+    }
+
+    @Test
+    void aUserWhoIsNotBlockedCannotBeUnblocked() {
+        assertThatThrownBy(() -> steering.unblockUser("alice"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("user 'alice' is not blocked");
+        assertThat(operations.changes(ChangeLog.Query.newest(10))).isEmpty();
+    }
+
+    @Test
+    void invisibleCharactersInANameEvadeNoBlock() {
+        for (String name : List.of(
+                "mal\u200clory", "mal\u200blory", "mal\u00adlory", "\u202emallory", "\ud83d\udc69\u200d\ud83d\udd2c")) {
+            steering.blockUser(name, null);
+            assertThat(operations.user(name).block().left()).isEqualTo("forever");
+            String escaped = Subject.user(name).text();
+            assertThat(escaped).contains("%");
+            assertThat(operations.subject(escaped).user()).isEqualTo(name);
+            assertThat(operations.blocks(10)).extracting(BlockView::subject).containsExactly(escaped);
+            steering.unblockUser(name);
+        }
+        assertThatThrownBy(() -> steering.blockUser("a\u0000b", null)).hasMessageContaining("no database can store");
+        assertThatThrownBy(() -> operations.steer("olga", "launch\u202eday")).hasMessageContaining("control character");
+    }
+
+    @Test
+    void allBlocksAreListed() {
+        steering.blockAddress("203.0.113.0/24", clock.instant().plus(ofHours(1)));
+        steering.blockAddress("198.51.100.7", null);
+        steering.blockUser("mallory", clock.instant().plus(ofHours(2)));
+        admin.quotas().set("alice", "premium", Quota.NONE, OPS);
+
+        assertThat(operations.blocks(10))
+                .extracting(BlockView::subject, BlockView::reason, BlockView::by, BlockView::left)
+                .containsExactlyInAnyOrder(
+                        tuple("ip:203.0.113.0/24", "launch day", "olga", "1h"),
+                        tuple("ip:198.51.100.7", "launch day", "olga", "forever"),
+                        tuple("user:mallory", "launch day", "olga", "2h"));
+        assertThat(operations.blocks(1)).hasSize(1);
+    }
+
+    @Test
+    void anAddressShowsItsBlockAndThatOfARangeAroundIt() {
+        assertThat(operations.address("203.0.113.7").block()).isNull();
+        steering.blockAddress("203.0.113.0/24", null);
+        assertThat(operations.address("203.0.113.7").block().subject()).isEqualTo("ip:203.0.113.0/24");
+        steering.blockAddress("203.0.113.7", null);
+        assertThat(operations.subject("ip:203.0.113.7").block().subject()).isEqualTo("ip:203.0.113.7");
+        assertThat(operations.address("203.0.114.7").block()).isNull();
+    }
+
+    @Test
+    void theBlockOfALongNameIsShown() {
+        String name = "m".repeat(300);
+        steering.blockUser(name, null);
+        assertThat(operations.user(name).block().left()).isEqualTo("forever");
+        String listed = operations.blocks(10).get(0).subject();
+        assertThat(operations.subject(listed).user()).isEqualTo(name);
+    }
+
+    @Test
+    void anInvalidAddressIsNoSubject() {
+        for (String text : List.of("ip:1.2.3.4/33", "ip:999.1.1.1", "ip:2001:db8::7/129")) {
+            assertThatThrownBy(() -> operations.subject(text))
+                    .as(text)
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("the address is '");
+            assertThatThrownBy(() -> steering.resetAll(text)).as(text).hasMessageContaining("the address is '");
+        }
+        assertThat(operations.subject("ip:unknown").subject()).isEqualTo("ip:unknown");
+    }
+
+    @Test
+    void namesThatRequestsAreCountedUnderAreExplained() {
+        assertThat(operations.whyNoLimit("quota:day")).contains("a part of the quota");
+        assertThat(operations.whyNoLimit("standard:address")).contains("a multiple of limit 'standard'");
+        assertThat(operations.whyNoLimit("nowhere"))
+                .isEqualTo("no limit 'nowhere' is in force; name one of [small, standard]");
+    }
+
+    @Test
+    void rollbackToTheConfigurationIsExplained() {
+        assertThatThrownBy(() -> steering.rollBackLimit("standard", 0, null))
+                .hasMessageContaining("to return to the configuration, use DELETE");
+        assertThatThrownBy(() -> operations.end("-1h", null)).hasMessageContaining("duration is '-1h'");
     }
 
     @Test

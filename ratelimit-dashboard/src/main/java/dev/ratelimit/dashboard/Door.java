@@ -112,6 +112,11 @@ final class Door extends OncePerRequestFilter {
             reject(request, response, asked, charged.decision(), Duration.ofNanos(System.nanoTime() - start));
             return;
         }
+        if (isMultipart(request)) {
+            // The dispatcher would parse it before the dashboard sees it, and fail with 500 if it is broken.
+            response.setStatus(HttpServletResponse.SC_UNSUPPORTED_MEDIA_TYPE);
+            return;
+        }
         try {
             chain.doFilter(request, response);
         } finally {
@@ -123,6 +128,12 @@ final class Door extends OncePerRequestFilter {
             }
             clean();
         }
+    }
+
+    /** The dashboard reads JSON only. */
+    private static boolean isMultipart(HttpServletRequest request) {
+        String type = request.getContentType();
+        return type != null && type.regionMatches(true, 0, "multipart/", 0, "multipart/".length());
     }
 
     private void reject(

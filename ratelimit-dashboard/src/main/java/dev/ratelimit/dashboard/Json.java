@@ -2,6 +2,7 @@ package dev.ratelimit.dashboard;
 
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.InvalidMediaTypeException;
 import org.springframework.http.MediaType;
@@ -42,6 +43,16 @@ final class Json {
             // The answer is the same as for JSON of another kind.
         }
         throw RefusedException.of(400, "The body must be a JSON object.");
+    }
+
+    /** Refuses a field that would be ignored: a change with a misspelled end would have none. */
+    static void requireOnly(JsonNode body, Set<String> known) {
+        for (String field : body.propertyNames()) {
+            if (!known.contains(field)) {
+                throw RefusedException.invalid(
+                        field, "The field " + field + " is unknown here; write " + String.join(", ", known) + ".");
+            }
+        }
     }
 
     private static boolean isJson(@Nullable String type) {

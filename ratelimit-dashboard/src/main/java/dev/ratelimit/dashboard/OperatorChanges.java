@@ -8,6 +8,8 @@ import dev.ratelimit.operate.SubjectView;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -19,40 +21,84 @@ final class OperatorChanges {
         void run(Steering steering, JsonNode body, @Nullable Instant until);
     }
 
+    /**
+     * A kind of change.
+     *
+     * @param fields all fields that its body may have
+     */
+    private record Kind(Set<String> fields, Work work) {}
+
     private static final String USER = "user:";
     private static final String ADDRESS = "ip:";
 
     private final Operations operations;
-    private final Map<String, Work> known = new LinkedHashMap<>();
+    private final Map<String, Kind> known = new LinkedHashMap<>();
 
     OperatorChanges(Operations operations) {
         this.operations = operations;
-        known.put("set-limit", (by, body, until) -> by.setLimit(required(body, "limit"), properties(body), until));
-        known.put("switch-limit", (by, body, until) -> by.switchLimit(required(body, "limit"), isOn(body), until));
-        known.put("remove-limit", (by, body, until) -> by.removeLimit(required(body, "limit")));
-        known.put(
+        know("set-limit", Set.of("limit", "properties", "version"), true, this::setLimit);
+        know(
+                "switch-limit",
+                Set.of("limit", "on"),
+                true,
+                (by, body, until) -> by.switchLimit(required(body, "limit"), isOn(body), until));
+        know("remove-limit", Set.of("limit"), false, (by, body, until) -> by.removeLimit(required(body, "limit")));
+        know(
                 "roll-back-limit",
+                Set.of("limit", "version"),
+                true,
                 (by, body, until) -> by.rollBackLimit(required(body, "limit"), version(body), until));
-        known.put("switch-rule", (by, body, until) -> by.switchRule(required(body, "rule"), isOn(body), until));
-        known.put("roll-back-rule", (by, body, until) -> by.rollBackRule(required(body, "rule"), version(body), until));
-        known.put("switch-all", (by, body, until) -> by.switchAll(isOn(body), until));
-        known.put("block", (by, body, until) -> block(by, required(body, "subject"), until));
-        known.put("unblock", (by, body, until) -> unblock(by, required(body, "subject")));
-        known.put("reset", (by, body, until) -> reset(by, required(body, "subject"), text(body, "limit")));
+        know(
+                "switch-rule",
+                Set.of("rule", "on"),
+                true,
+                (by, body, until) -> by.switchRule(required(body, "rule"), isOn(body), until));
+        know(
+                "roll-back-rule",
+                Set.of("rule", "version"),
+                true,
+                (by, body, until) -> by.rollBackRule(required(body, "rule"), version(body), until));
+        know("switch-all", Set.of("on"), true, (by, body, until) -> by.switchAll(isOn(body), until));
+        know("block", Set.of("subject"), true, (by, body, until) -> block(by, required(body, "subject"), until));
+        know("unblock", Set.of("subject"), false, (by, body, until) -> unblock(by, required(body, "subject")));
+        know(
+                "reset",
+                Set.of("subject", "limit"),
+                false,
+                (by, body, until) -> reset(by, required(body, "subject"), text(body, "limit")));
+    }
+
+    /**
+     * @param fields of the body, besides the reason
+     * @param ends whether the change may have an end
+     */
+    private void know(String name, Set<String> fields, boolean ends, Work work) {
+        Set<String> all = new TreeSet<>(fields);
+        all.add("reason");
+        if (ends) {
+            all.addAll(Set.of("for", "until"));
+        }
+        known.put(name, new Kind(all, work));
+    }
+
+    private void setLimit(Steering by, JsonNode body, @Nullable Instant until) {
+        Integer seen = body.hasNonNull("version") ? (Integer) version(body) : null;
+        by.setLimit(required(body, "limit"), properties(body), seen, until);
     }
 
     /** Makes the named change. */
     Object make(String name, JsonNode body, Operator operator) {
-        Work work = known.get(name);
-        if (work == null) {
+        Kind kind = known.get(name);
+        if (kind == null) {
             throw RefusedException.of(404, "There is no change of that name.");
         }
+        Json.requireOnly(body, kind.fields);
         String reason = text(body, "reason");
         if (reason == null) {
             throw RefusedException.invalid("reason", "Say why you make this change.");
         }
         Instant until = operations.end(text(body, "for"), text(body, "until"));
-        work.run(operations.steer(operator.name(), reason), body, until);
+        kind.work.run(operations.steer(operator.name(), reason), body, until);
         return Map.of();
     }
 

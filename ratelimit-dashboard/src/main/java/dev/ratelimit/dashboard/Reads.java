@@ -3,7 +3,7 @@ package dev.ratelimit.dashboard;
 import dev.ratelimit.admin.ChangeLog;
 import dev.ratelimit.admin.Inquiry;
 import dev.ratelimit.audit.report.Reports.Granularity;
-import dev.ratelimit.operate.Authorship;
+import dev.ratelimit.operate.BlockView;
 import dev.ratelimit.operate.InstanceStatus;
 import dev.ratelimit.operate.LimitView;
 import dev.ratelimit.operate.Operations;
@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -36,6 +37,7 @@ final class Reads {
     private static final int PENALTIES = 50;
     private static final int ENTRIES = 50;
     private static final int FOUND = 50;
+    private static final int BLOCKS = 200;
     private static final int CHANGES = 200;
 
     /** Changes that are marked in the chart of all requests. */
@@ -48,6 +50,10 @@ final class Reads {
 
     /** Limits to choose from. */
     private static final int NAMES = 500;
+
+    /** The fields of a request to explain. */
+    private static final Set<String> EXPLAINED =
+            new TreeSet<>(List.of("curl", "method", "path", "address", "user", "authorities", "apiKey"));
 
     private static final String USER = "user:";
     private static final String ADDRESS = "ip:";
@@ -150,7 +156,7 @@ final class Reads {
         String name = required(request, "name");
         LimitView limit = operations.limit(name);
         if (limit == null) {
-            throw RefusedException.of(404, "No limit is named " + name + ".");
+            throw RefusedException.of(404, RefusedException.sentence(operations.whyNoLimit(name)));
         }
         return screen().with("limit", limit)
                 .with("history", operations.limitHistory(name))
@@ -196,25 +202,18 @@ final class Reads {
         SubjectView subject = operations.subject(required(request, "text"));
         String text = subject.subject();
         return screen().with("subject", subject)
-                .with("block", () -> block(subject))
+                .with("block", subject.block())
                 .with("canBlock", text.startsWith(USER) || text.startsWith(ADDRESS))
                 .with("audit", () -> operations.audit(text, DAY, ENTRIES))
                 .json();
     }
 
-    private @Nullable Object block(SubjectView subject) {
-        if (!subject.subject().startsWith(ADDRESS)) {
-            return subject.block();
-        }
-        RuleView rule = operations.addressBlock(subject.subject().substring(ADDRESS.length()));
-        Authorship change = rule == null ? null : rule.source().change();
-        if (change == null) {
-            return null;
-        }
-        Map<String, @Nullable Object> block = new LinkedHashMap<>();
-        block.put("until", change.until());
-        block.put("reason", change.reason());
-        return block;
+    /** The users and addresses that are blocked now. */
+    Object blocks(ServerRequest request) {
+        List<BlockView> blocks = operations.blocks(BLOCKS + 1);
+        return screen().with("blocks", first(BLOCKS, blocks, block -> block))
+                .with("more", blocks.size() > BLOCKS)
+                .json();
     }
 
     Object changes(ServerRequest request) {
@@ -224,6 +223,7 @@ final class Reads {
 
     /** Explains a request that is described, or that of a {@code curl} line. */
     Object explain(ServerRequest request, JsonNode body, Operator operator) {
+        Json.requireOnly(body, EXPLAINED);
         String curl = text(body, "curl");
         if (curl != null) {
             return screen().with("explanation", operations.explainCurl(curl, text(body, "address")))

@@ -3,6 +3,7 @@ package dev.ratelimit.dashboard;
 import dev.ratelimit.operate.Operations;
 import java.util.Map;
 import org.springframework.http.HttpHeaders;
+import org.springframework.web.servlet.function.HandlerFunction;
 import org.springframework.web.servlet.function.RouterFunction;
 import org.springframework.web.servlet.function.RouterFunctions;
 import org.springframework.web.servlet.function.ServerResponse;
@@ -32,9 +33,14 @@ final class Routes {
 
     RouterFunction<ServerResponse> all() {
         String withSlash = path.substring(path.lastIndexOf('/') + 1) + "/";
+        HandlerFunction<ServerResponse> bare =
+                calls.page(request -> Answers.empty(302, Map.of(HttpHeaders.LOCATION, withSlash)));
+        HandlerFunction<ServerResponse> page = calls.page(request -> assets.index(request, calls.cookieOf(request)));
         return RouterFunctions.route()
-                .GET(path, calls.page(request -> Answers.empty(302, Map.of(HttpHeaders.LOCATION, withSlash))))
-                .GET(path + "/", calls.page(request -> assets.index(request, calls.cookieOf(request))))
+                .GET(path, bare)
+                .HEAD(path, bare)
+                .GET(path + "/", page)
+                .HEAD(path + "/", page)
                 .GET(path + DashboardPaths.ASSETS + "{name}", calls.page(assets::file))
                 .GET(data("session"), calls.session(() -> Map.of("instance", instance, "at", operations.now())))
                 .GET(data("health"), calls.read(reads::health))
@@ -46,6 +52,7 @@ final class Routes {
                 .GET(data("difference"), calls.read(reads::difference))
                 .GET(data("subjects"), calls.read(reads::subjects))
                 .GET(data("subject"), calls.read(reads::subject))
+                .GET(data("blocks"), calls.read(reads::blocks))
                 .GET(data("changes"), calls.read(reads::changes))
                 .POST(data("explain"), calls.ask(reads::explain))
                 .POST(

@@ -242,6 +242,13 @@ class AccessTest {
     }
 
     @Test
+    @DisplayName("The page answers HEAD as it answers GET")
+    void head() {
+        assertThat(Http.at(shop).as("operator").head("/ratelimit/").status()).isEqualTo(200);
+        assertThat(Http.at(shop).head("/ratelimit/").status()).isEqualTo(401);
+    }
+
+    @Test
     @DisplayName("Files that are not of the page are not served")
     void otherFiles() {
         Http viewer = Http.at(shop).as("viewer");

@@ -70,6 +70,12 @@ final class Http {
         return send(request(path, headers).GET().build());
     }
 
+    Answer head(String path) {
+        return send(request(path, Map.of())
+                .method("HEAD", HttpRequest.BodyPublishers.noBody())
+                .build());
+    }
+
     /** A write as the page sends it. */
     Answer write(String path, Object body) {
         return write(path, body, Map.of());

@@ -3,6 +3,7 @@ package dev.ratelimit.dashboard;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -144,6 +145,60 @@ class WritesTest {
         assertThat(answer.status()).isEqualTo(422);
         assertThat(answer.json().get("field").asString()).isEqualTo("max-requests");
         assertThat(answer.json().get("detail").asString()).isNotEmpty();
+    }
+
+    @Test
+    @DisplayName("A field that is unknown is refused, so that a misspelled end makes no change permanent")
+    void unknownField() {
+        for (Map<String, ?> body : List.of(
+                Map.of("limit", "api", "properties", Map.of("max-requests", "7"), "reason", "x", "duration", "1h"),
+                Map.of("limit", "api", "properties", Map.of("max-requests", "7"), "reason", "x", "on", true))) {
+            Http.Answer answer = operator().write(SET, body);
+            assertThat(answer.status()).isEqualTo(422);
+            assertThat(answer.json().get("detail").asString())
+                    .contains("is unknown here; write for, limit, properties");
+        }
+        assertThat(operator()
+                        .write("/ratelimit/data/explain", Map.of("pth", "/"))
+                        .status())
+                .isEqualTo(422);
+    }
+
+    @Test
+    @DisplayName("A change of a limit that somebody else has changed meanwhile is refused")
+    void changedMeanwhile() {
+        Map<String, ?> body =
+                Map.of("limit", "api", "properties", Map.of("max-requests", "7"), "version", 4711, "reason", "x");
+        Http.Answer answer = operator().write(SET, body);
+        assertThat(answer.status()).isEqualTo(409);
+        assertThat(answer.json().get("detail").asString()).contains("was changed meanwhile");
+    }
+
+    @Test
+    @DisplayName("A form with files is refused before anybody parses it")
+    void multipart() {
+        assertThat(operator()
+                        .write(SET, "no parts", Map.of("Content-Type", "multipart/form-data"))
+                        .status())
+                .isEqualTo(415);
+    }
+
+    @Test
+    @DisplayName("Blocks are listed")
+    void blocks() {
+        String steer = "/ratelimit/data/steer/";
+        operator().write(steer + "block", Map.of("subject", "user:%E2%80%AEmallory", "reason", "a test"));
+        assertThat(operator().get("/ratelimit/data/blocks").json().path("blocks"))
+                .anySatisfy(block -> {
+                    assertThat(block.path("subject").asString()).isEqualTo("user:%E2%80%AEmallory");
+                    assertThat(block.path("reason").asString()).isEqualTo("a test");
+                    assertThat(block.path("by").asString()).isEqualTo("operator");
+                    assertThat(block.path("until").isNull()).isTrue();
+                });
+        assertThat(operator()
+                        .write(steer + "unblock", Map.of("subject", "user:%E2%80%AEmallory", "reason", "over"))
+                        .status())
+                .isEqualTo(200);
     }
 
     @Test

@@ -35,6 +35,7 @@ final class EndpointReads {
             "keys",
             "subjects",
             "search",
+            "blocks",
             "penalties",
             "changes",
             "busiest",
@@ -66,7 +67,7 @@ final class EndpointReads {
             @Nullable String before) {
 
         Duration time() {
-            return Durations.parse(last == null ? USUAL_TIME : last);
+            return Durations.parse("last", last == null ? USUAL_TIME : last, Durations.ADVICE);
         }
 
         int number() {
@@ -121,6 +122,7 @@ final class EndpointReads {
         Object found = switch (section) {
             case "limits" -> operations.limits();
             case "rules" -> operations.rules();
+            case "blocks" -> operations.blocks(rows.number());
             case "penalties" -> operations.penalties(rows.number());
             case "changes" -> operations.changes(new ChangeLog.Query(rows.id(), null, null, rows.number()));
             case "busiest" -> operations.busiest(rows.time(), rows.number());
@@ -176,7 +178,7 @@ final class EndpointReads {
         LimitView limit = operations.limit(name);
         List<VersionView> history = operations.limitHistory(name);
         if (limit == null && history.isEmpty()) {
-            throw new NotFoundException("no limit '" + name + "' is in force; name one of " + operations.limitNames());
+            throw new NotFoundException(operations.whyNoLimit(name));
         }
         return new OneLimit(
                 limit,

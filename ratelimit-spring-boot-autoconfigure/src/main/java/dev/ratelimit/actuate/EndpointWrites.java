@@ -37,7 +37,33 @@ final class EndpointWrites {
             @Nullable String action,
             @Nullable String properties,
             @Nullable String version,
-            @Nullable String limit) {}
+            @Nullable String limit) {
+
+        /** The action; properties alone are set. */
+        String actionOrSet() {
+            return action == null && properties != null ? "set" : String.valueOf(action);
+        }
+
+        /** Refuses a field that the action would ignore: an operator who writes it expects an effect. */
+        void requireUsed() {
+            Set<String> used = switch (actionOrSet()) {
+                case "set" -> Set.of("properties", "version");
+                case "roll-back" -> Set.of("version");
+                case "reset", "clear-penalty" -> Set.of("limit");
+                default -> Set.of();
+            };
+            requireUsed(used, "properties", properties);
+            requireUsed(used, "version", version);
+            requireUsed(used, "limit", limit);
+        }
+
+        private void requireUsed(Set<String> used, String field, @Nullable String value) {
+            if (value != null && !used.contains(field)) {
+                throw new IllegalArgumentException(
+                        "the field " + field + " has no effect with the action " + action + "; leave it out");
+            }
+        }
+    }
 
     private Steering steer(Terms terms) {
         return operations.steer(terms.author, terms.reason);
@@ -54,6 +80,7 @@ final class EndpointWrites {
         if (name != null) {
             return change(section, name, task, terms);
         }
+        task.requireUsed();
         Steering steering = steer(terms);
         return switch (section) {
             case "everything" -> steering.switchAll(isOn(task.action), end(terms));
@@ -93,6 +120,7 @@ final class EndpointWrites {
     }
 
     Object change(String section, String name, Task task, Terms terms) {
+        task.requireUsed();
         if (task.action != null && WITHOUT_END.contains(task.action)) {
             refuseEnd("the action " + task.action, terms);
         }
@@ -111,13 +139,17 @@ final class EndpointWrites {
     }
 
     private Object changeLimit(String name, Task task, Terms terms, Steering steering) {
-        String action = task.action == null && task.properties != null ? "set" : task.action;
-        return switch (String.valueOf(action)) {
-            case "set" -> steering.setLimit(name, properties(task.properties), end(terms));
+        return switch (task.actionOrSet()) {
+            case "set" ->
+                steering.setLimit(
+                        name,
+                        properties(task.properties),
+                        task.version == null ? null : (Integer) EndpointReads.wholeNumber("version", task.version),
+                        end(terms));
             case "off" -> steering.switchLimit(name, false, end(terms));
             case "on" -> steering.switchLimit(name, true, end(terms));
             case "roll-back" -> steering.rollBackLimit(name, version(task), end(terms));
-            default -> throw unknown(action, "set, off, on or roll-back");
+            default -> throw unknown(task.action, "set, off, on or roll-back");
         };
     }
 

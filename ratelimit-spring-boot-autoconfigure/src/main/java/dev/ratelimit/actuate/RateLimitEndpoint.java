@@ -109,7 +109,7 @@ public final class RateLimitEndpoint {
      *
      * @param action such as {@code set}, {@code off}, {@code on}, {@code roll-back}, {@code block}, {@code reset}
      * @param properties for set: lines such as {@code max-requests: 100}, or the same separated by {@code ;}
-     * @param version for roll-back
+     * @param version for roll-back; for set, the version in force that the operator saw: zero for the configuration
      * @param limit for reset: the name of a limit; without it, all
      * @param duration how long the change lasts, such as {@code 1h}
      * @param until the moment of its end

@@ -304,11 +304,11 @@ class EndpointTest {
                 "/limits/api | {\"action\": \"roll-back\", \"reason\": \"x\"} | 400 | the version is missing",
                 "/limits/api | {\"action\": \"roll-back\", \"version\": \"one\", \"reason\": \"x\"} | 400 | version is 'one'",
                 "/limits/api | {\"action\": \"roll-back\", \"version\": 99, \"reason\": \"x\"} | 400 | has no version 99",
-                "/limits/api | {\"action\": \"off\", \"duration\": \"soon\", \"reason\": \"x\"} | 400 | time is 'soon'",
-                "/limits/api | {\"action\": \"off\", \"duration\": \"-1h\", \"reason\": \"x\"} | 400 | time is '-1h'; write a time such as",
+                "/limits/api | {\"action\": \"off\", \"duration\": \"soon\", \"reason\": \"x\"} | 400 | duration is 'soon'",
+                "/limits/api | {\"action\": \"off\", \"duration\": \"-1h\", \"reason\": \"x\"} | 400 | duration is '-1h'; write a time such as",
                 "/limits/api | {\"action\": \"off\", \"duration\": \"-PT1H\", \"reason\": \"x\"} | 400 | duration is '-PT1H'; write a time from 1s",
                 "/limits/api | {\"action\": \"off\", \"duration\": \"0s\", \"reason\": \"x\"} | 400 | duration is '0s'; write a time from 1s",
-                "/limits/api | {\"action\": \"off\", \"duration\": \"\", \"reason\": \"x\"} | 400 | time is ''",
+                "/limits/api | {\"action\": \"off\", \"duration\": \"\", \"reason\": \"x\"} | 400 | duration is ''",
                 "/limits/api | {\"action\": \"off\", \"duration\": \"99999999999999999d\", \"reason\": \"x\"} | 400 | write a time such as",
                 "/limits/api | {\"action\": \"off\", \"until\": \"2030-01-01\", \"reason\": \"x\"} | 400 | until is '2030-01-01'; write a moment such as",
                 "/limits/api | {\"action\": \"off\", \"until\": \"+999999999-01-01T00:00:00Z\", \"reason\": \"x\"} | 400 | years",
@@ -330,6 +330,13 @@ class EndpointTest {
                 "/subjects/user:alice | {\"action\": \"reset\", \"limit\": \"ap\", \"reason\": \"x\"} | 400 | no limit 'ap' is in force",
                 "/subjects/session:7 | {\"action\": \"reset\", \"reason\": \"x\"} | 400 | no limit is known to count 'session:7'",
                 "/addresses/192.0.2.99 | {\"action\": \"unblock\", \"reason\": \"x\"} | 400 | 192.0.2.99/32 is not blocked",
+                "/users/nobody | {\"action\": \"unblock\", \"reason\": \"x\"} | 400 | user 'nobody' is not blocked",
+                "/limits/api | {\"action\": \"off\", \"properties\": \"max-requests: 9\", \"reason\": \"x\"} | 400 | the field properties has no effect with the action off",
+                "/users/mallory | {\"action\": \"block\", \"limit\": \"api\", \"reason\": \"x\"} | 400 | the field limit has no effect",
+                "/limits/api | {\"properties\": \"max-requests:\", \"reason\": \"x\"} | 400 | max-requests is ''; write a value",
+                "/limits/api | {\"properties\": \"max-requests: 9\", \"version\": 77, \"reason\": \"x\"} | 409 | was changed meanwhile",
+                "/limits/api | {\"action\": \"roll-back\", \"version\": 0, \"reason\": \"x\"} | 400 | to return to the configuration, use DELETE",
+                "/subjects/ip:1.2.3.4/33 | {\"action\": \"reset\", \"reason\": \"x\"} | 400 | the address is '1.2.3.4/33'",
                 "/limits/api | {\"properties\": \"cost: 1; cost: 2\", \"reason\": \"x\"} | 400 | hold 'cost' twice",
                 "/nothing/alice | {\"action\": \"reset\", \"reason\": \"x\"} | 404 | nothing is changed at 'nothing'",
                 "/everything | {\"action\": \"of\", \"reason\": \"x\"} | 400 | the action is 'of'; write off or on",
@@ -355,6 +362,9 @@ class EndpointTest {
                 "/denied?lats=1h | 400 | 'lats' is unknown here; did you mean 'last'?",
                 "/nothing | 404 | there is no section 'nothing'; name one of",
                 "/limits/nowhere | 404 | no limit 'nowhere' is in force; name one of",
+                "/limits/quota:day | 404 | 'quota:day' is a part of the quota",
+                "/limits/api:address | 404 | a multiple of limit 'api'",
+                "/blocks?most=0 | 400 | write a number from 1 to 1000",
                 "/rules/nowhere | 404 | no rule 'nowhere' is in force; name one of",
                 "/users | 400 | write users/alice",
                 "/addresses/attacker | 400 | the address is 'attacker'; write one such as",
@@ -382,6 +392,21 @@ class EndpointTest {
     @ValueSource(strings = {"not json", "[1]", "{\"reason\": {\"a\": 1}}"})
     void aBodyThatIsNoFlatObjectIsRefused(String body) throws Exception {
         assertThat(post("/everything", body).statusCode()).isEqualTo(400);
+    }
+
+    @Test
+    void blocksOfUsersAndAddressesAreListed() throws Exception {
+        post("/addresses/198.51.100.0/24", because("\"action\": \"block\""));
+        post("/users", because("\"name\": \"bl\u200cocked\", \"action\": \"block\""));
+
+        assertThat(JsonPath.<List<String>>read(get("/blocks").body(), "$.blocks[*].subject"))
+                .contains("ip:198.51.100.0/24", "user:bl%E2%80%8Cocked");
+        assertThat(read(get("/addresses/198.51.100.9"), "$.block.subject").toString())
+                .isEqualTo("ip:198.51.100.0/24");
+        delete("/addresses/198.51.100.0/24?reason=over");
+        post("/users", because("\"name\": \"bl\u200cocked\", \"action\": \"unblock\""));
+        assertThat(JsonPath.<List<String>>read(get("/blocks").body(), "$.blocks[*].subject"))
+                .doesNotContain("ip:198.51.100.0/24", "user:bl%E2%80%8Cocked");
     }
 
     @Test
@@ -630,7 +655,7 @@ class EndpointTest {
         HttpResponse<String> blocked = post("/users", because(body + "\"action\": \"block\""));
         if (name.contains("\u0000")) {
             assertThat(blocked.statusCode()).isEqualTo(400);
-            assertThat(blocked.body()).contains("control character");
+            assertThat(blocked.body()).contains("a character that no database can store");
             return;
         }
         assertThat(JsonPath.<String>read(blocked.body(), "$.block.reason")).isEqualTo("a test");
