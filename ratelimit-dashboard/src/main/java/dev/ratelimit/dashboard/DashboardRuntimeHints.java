@@ -2,6 +2,7 @@ package dev.ratelimit.dashboard;
 
 import dev.ratelimit.audit.report.Reports;
 import dev.ratelimit.operate.AuditView;
+import dev.ratelimit.operate.BlockView;
 import dev.ratelimit.operate.ChangeView;
 import dev.ratelimit.operate.Difference;
 import dev.ratelimit.operate.ExplanationView;
@@ -29,6 +30,7 @@ final class DashboardRuntimeHints implements RuntimeHintsRegistrar {
                         DashboardProperties.class,
                         Health.class,
                         AuditView.class,
+                        BlockView.class,
                         ChangeView.class,
                         Difference.class,
                         ExplanationView.class,

@@ -47,6 +47,7 @@ class OperatorRolesTest {
             "/keys/KEY",
             "/subjects/user:alice",
             "/search/user:a",
+            "/blocks",
             "/penalties",
             "/changes",
             "/changes/limit/reads",
