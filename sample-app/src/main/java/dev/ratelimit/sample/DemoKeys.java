@@ -53,7 +53,8 @@ class DemoKeys {
         String port = environment.getRequiredProperty("local.server.port");
         String premium = renew("premium", "alice", port);
         String enterprise = renew("enterprise", "bob", port);
-        System.out.printf("""
+        System.out.printf(
+                """
 
                 Two API keys to try, for a week or until the next start:
 
