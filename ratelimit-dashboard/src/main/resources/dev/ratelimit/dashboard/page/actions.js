@@ -153,14 +153,15 @@ export function removeLimit(limit) {
   });
 }
 
-/** A temporary version stays so: its end is filled in while that is to come. */
+/** A temporary version stays so: its end is filled in while that is to come. One for good is a change, not a return. */
 function endOfRollBack(until) {
   if (!until) {
-    return { ends: '', note: null };
+    return { ends: '', note: null, endless: undefined };
   }
   const over = Date.parse(until) <= now();
   return {
     ends: over ? '1h' : until,
+    endless: null,
     note: el('p', { class: 'note field wide' },
       over ? ['That version ended at ', time(until), '. Choose how long it applies now.']
         : ['That version was temporary, until ', time(until), '. It keeps its end, unless you choose another.']),
@@ -170,12 +171,13 @@ function endOfRollBack(until) {
 /** Shows first what would change, beside the version that is in force; zero is the configuration. */
 export async function rollBack(kind, name, { version, change }, inForce) {
   const { difference } = await get('difference', { kind, name, from: inForce, to: version });
-  const { ends, note } = endOfRollBack(change.until);
+  const { ends, note, endless } = endOfRollBack(change.until);
   return ask({
     title: `Roll ${name} back to version ${version}`,
     text: difference.properties.length === 0 ? 'Nothing would change.' : 'It becomes a new version, so this, too, can be rolled back.',
     fields: [changedProperties(difference.properties), note].filter(Boolean),
     ends,
+    endless,
     confirm: 'Roll back',
     path: `steer/roll-back-${kind}`,
     body: () => ({ [kind]: name, version }),

@@ -37,11 +37,11 @@ function local(instant) {
  * Two fields for the end of a change.
  *
  * @param preset one of the keys of ENDS, or an instant
- * @param endless the words for the choice without an end, if it means something else
+ * @param endless the words for the choice without an end, if it means something else; null if there is no such choice
  */
 function end(preset, endless) {
   const exact = !ENDS.some(([key]) => key === preset);
-  const options = ENDS.map(([key, text]) => [key, key === '' ? endless ?? text : text]);
+  const options = ENDS.filter(([key]) => key !== '' || endless !== null).map(([key, text]) => [key, key === '' ? endless ?? text : text]);
   const choice = field({
     name: 'for', label: 'For how long', type: 'select', options, value: exact ? 'moment' : preset,
     help: 'Afterwards the version before it applies again, by itself.',
@@ -72,7 +72,7 @@ function endOf(values) {
  *
  * @param fields the fields beside the end and the reason
  * @param ends the preset of the end, such as 1h or an instant; undefined if the change has none
- * @param endless the words for the choice without an end, if it means something else
+ * @param endless the words for the choice without an end, if it means something else; null if there is no such choice
  * @param reason the reason that is filled in
  * @param check looks at the values before the call: a field and its mistake, or nothing
  * @param body makes the body of the call from the values of the fields
