@@ -42,6 +42,9 @@ function jump(part, text, key) {
   }, text);
 }
 
+/** Groups the digits of large numbers in a sentence, but not those of a name. */
+const grouped = text => text.replace(/(?<=^|\s)(?<!\b(?:limit|rule) )\d{5,}(?=[\s,.])/gi, digits => number(Number(digits)));
+
 /** The remedy for a warning, and the screen for it. */
 function remedy({ kind, limit }) {
   const list = LISTS[kind];
@@ -60,7 +63,7 @@ function warnings(page, { status, problems, problemCount, enabled }) {
   }
   for (const warning of status.warnings) {
     const urgent = ['store-failing', 'queue-filling'].includes(warning.kind);
-    lines.push(el('li', { class: urgent ? 'bad' : 'warn' }, el('strong', {}, sentence(warning.sentence)), remedy(warning)));
+    lines.push(el('li', { class: urgent ? 'bad' : 'warn' }, el('strong', {}, grouped(sentence(warning.sentence))), remedy(warning)));
   }
   for (const problem of problems) {
     lines.push(el('li', { class: 'warn' }, `A stored row is invalid and skipped: ${problem}`));

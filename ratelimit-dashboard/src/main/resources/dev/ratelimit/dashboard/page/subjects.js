@@ -147,9 +147,10 @@ export function subjects(page, text) {
       }
       return null;
     });
-    if (!data) { // The text is no subject, so it is searched.
+    if (!data) { // The text is no subject, so it is searched. A long name is shortened in its subject, which the search finds.
       if (!noSubject) {
         noSubject = true;
+        input.value = text.replace(/^user:/, '');
         parts.forEach(part => part.remove());
         search();
       }
