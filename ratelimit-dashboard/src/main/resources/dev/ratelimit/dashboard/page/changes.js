@@ -25,6 +25,13 @@ function target({ kind, name }) {
   }
 }
 
+/** Addresses are blocked by a rule of its own; a person thinks of the addresses. The rule is gone when the block is over. */
+function asBlock(entry) {
+  const [, addresses] = /^blocked:(.+?)(?:\/32)?$/.exec(entry.kind === 'rule' ? entry.name : '') ?? [];
+  const action = { set: 'block', remove: 'unblock' }[entry.action];
+  return addresses && action ? { ...entry, kind: 'subject', name: `ip:${addresses}`, action, before: null, after: null } : entry;
+}
+
 function read(json) {
   try {
     const value = JSON.parse(json ?? '{}');
@@ -62,9 +69,10 @@ function differences({ action, before, after }) {
 }
 
 /** A change of a limit or a rule as a text, such as "changed limit orders: max-requests 60 → 120". */
-export function inWords(entry) {
+export function inWords(change) {
+  const entry = asBlock(change);
   const changed = differences(entry).slice(0, 3).map(({ name, before, after }) => `${name} ${[before, after ?? 'removed'].filter(value => value !== undefined).join(' → ')}`);
-  return `${did(entry.action)} ${entry.name === '*' ? 'all limits' : `${entry.kind} ${entry.name}`}${changed.length ? `: ${changed.join(', ')}` : ''}`;
+  return `${did(entry.action)} ${entry.name === '*' ? 'all limits' : entry.kind === 'subject' ? entry.name : `${entry.kind} ${entry.name}`}${changed.length ? `: ${changed.join(', ')}` : ''}`;
 }
 
 /** The limits on which a subject was reset. */
@@ -109,7 +117,7 @@ export function changes(page) {
   async function load() {
     const data = await get('changes');
     page.fresh(data);
-    all = data.changes;
+    all = data.changes.map(asBlock);
     draw();
   }
   return { load, every: 5000 };
