@@ -7,6 +7,7 @@ import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.audit.RequestAudit;
 import dev.ratelimit.operate.LimitView;
 import dev.ratelimit.operate.Operations;
+import dev.ratelimit.operate.Steering;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -332,5 +333,29 @@ class OperatorsTest {
         browser.find("#keys").click();
         browser.awaitText("Keyboard shortcuts");
         browser.press("Close");
+    }
+
+    @Test
+    @DisplayName("Subjects lists the blocks of users and addresses, and ends them")
+    void blocks() {
+        Steering ops = shop.getBean(Operations.class).steer("ops", "guesses");
+        ops.blockUser("carl", null);
+        ops.blockAddress("203.0.113.0/24", Instant.now().plus(Duration.ofHours(1)));
+        browser.screen("subjects", "user:carl");
+        assertThat(browser.text()).containsPattern("ip:203\\.0\\.113\\.0/24\\s+guesses\\s+ops");
+        browser.picture("blocks");
+        browser.find("button[aria-label='Unblock user:carl']").click();
+        browser.type("#f-reason", "apologised");
+        browser.press("Unblock");
+        browser.await(
+                "the other block only",
+                () -> browser.all("button[aria-label^='Unblock']").size() == 1);
+
+        browser.screen("subjects/ip%3A203.0.113.7", "Blocked with ip:203.0.113.0/24 for another");
+        browser.press("Unblock …");
+        browser.awaitText("Unblock ip:203.0.113.0/24");
+        browser.type("#f-reason", "over");
+        browser.press("Unblock");
+        browser.awaitText("Block …");
     }
 }

@@ -1,6 +1,6 @@
 // Where a user, an address or an API key stands.
 
-import { Folded, bar, card, countdown, counted, el, empty, limitLink, link, loading, number, show, since, table, tag, time, to } from './dom.js';
+import { Folded, bar, card, countdown, counted, el, empty, ending, limitLink, link, loading, number, show, since, table, tag, time, to } from './dom.js';
 import { get } from './api.js';
 import { action, block, reset, unblock } from './actions.js';
 
@@ -68,17 +68,32 @@ function keys(view) {
 }
 
 function head(page, { subject: view, block: blocked, canBlock }) {
+  const byRange = blocked?.subject && blocked.subject !== view.subject;
   return [
     el('h1', { class: 'text' }, view.subject),
     blocked ? tag('blocked', 'bad') : null,
     el('p', { class: 'lead' }, `Tier ${view.tier}, from ${view.tierFrom}.`),
-    blocked ? el('p', { class: 'blocked' }, 'Blocked', blocked.until ? [' for another ', countdown(blocked.until)] : ' without an end', blocked.reason ? `: ${blocked.reason}` : '.') : null,
+    blocked ? el('p', { class: 'blocked' }, 'Blocked', byRange ? [' with ', link(blocked.subject, 'subjects', blocked.subject)] : null, blocked.until ? [' for another ', countdown(blocked.until)] : ' without an end', blocked.reason ? `: ${blocked.reason}` : '.') : null,
     el('div', { class: 'buttons' },
-      !canBlock ? null : blocked ? action(page, 'Unblock …', { class: 'primary', 'data-key': 'unblock', done: 'Unblocked on all instances.' }, () => unblock(view.subject))
+      !canBlock ? null : blocked ? action(page, 'Unblock …', { class: 'primary', 'data-key': 'unblock', done: 'Unblocked on all instances.' }, () => unblock(blocked.subject ?? view.subject))
         : action(page, 'Block …', { 'data-key': 'block', done: 'Blocked on all instances.' }, () => block(view.subject)),
       view.limits.length ? action(page, 'Reset all limits …', { 'data-key': 'reset-all', done: 'Reset on all instances.' }, () => reset(view.subject)) : null,
       el('a', { class: 'button', href: to('explain', view.user ? `user:${view.user}` : view.subject), 'data-key': 'explain' }, 'Explain a request')),
   ];
+}
+
+/** All that operators have blocked. */
+function blocksTable(page, { blocks, more }, few) {
+  return card('Blocked', {}, blocks.length === 0 ? empty('No user and no address is blocked.')
+    : [table('Blocked', [{ title: 'Subject' }, { title: 'Why' }, { title: 'Who' }, { title: 'Until' }, { title: '' }],
+      few.rows(blocks).map(({ subject, reason, by, until }) => [
+        link(subject, 'subjects', subject),
+        reason ?? el('span', { class: 'muted' }, 'no reason given'),
+        by ?? '',
+        until ? ending(until) : el('span', { class: 'muted' }, 'no end'),
+        action(page, 'Unblock …', { class: 'small', 'data-key': `unblock ${subject}`, 'aria-label': `Unblock ${subject}`, done: 'Unblocked on all instances.' }, () => unblock(subject)),
+      ])), few.button('Blocked', blocks.length),
+    more ? el('p', { class: 'note rest' }, `The first ${number(blocks.length)} are shown.`) : null]);
 }
 
 /** The kind before the name of a subject, such as user: or ip:. */
@@ -125,7 +140,19 @@ export function subjects(page, text) {
 
   if (text === undefined) {
     found.append(empty('The most denied and the busiest subjects, and those under a penalty, are on ', link('Now', 'now'), '.'));
-    return { load: async () => page.fresh(await get('health')), every: 10_000 };
+    const [blocked, few] = [el('div', {}), new Folded(50, 8, page.refresh)];
+    page.main.append(blocked);
+    const load = async () => {
+      const data = await get('blocks').catch(failure => {
+        if (failure.status !== 404) {
+          throw failure;
+        }
+        return get('health');
+      });
+      page.fresh(data);
+      show(blocked, [data.blocks, data.more, few.shown], () => (data.blocks ? blocksTable(page, data, few) : null));
+    };
+    return { load, every: 5000 };
   }
   const health = async () => page.fresh(await get('health'));
   if (!KIND.test(text)) {
