@@ -132,11 +132,6 @@ public final class AddressRange {
         return false;
     }
 
-    /** Whether all addresses of the other range lie in this one. */
-    public boolean contains(AddressRange other) {
-        return prefix <= other.prefix && contains(other.network);
-    }
-
     /** Whether it is so wide that clients lie in it, too: wider than all networks that one owner has. */
     public boolean isOfTheInternet() {
         return prefix < (network.isIpv4() ? WIDEST_IPV4 : WIDEST_IPV6);
