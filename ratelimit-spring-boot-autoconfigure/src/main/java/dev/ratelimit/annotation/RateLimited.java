@@ -40,7 +40,7 @@ public @interface RateLimited {
     /**
      * The subject: a key as in rules ({@code user}, {@code ip}, {@code user+ip}, {@code session}, {@code api-key},
      * {@code header:NAME}, {@code bean:NAME}), or an expression for a text or a {@link dev.ratelimit.Subject}. By default the
-     * user, else the client's address.
+     * user, else the client's address. A value that is null or blank counts by the address.
      */
     String key() default "";
 
