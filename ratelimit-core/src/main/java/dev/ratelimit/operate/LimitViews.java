@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -145,7 +144,8 @@ final class LimitViews {
     }
 
     /** Requests are counted under some names that belong to no definition. */
-    String whyNone(String name) {
+    @Nullable
+    String derivation(String name) {
         Collection<String> names = admin.policy().limits().names();
         if (Quota.isPart(name)) {
             return "'" + name + "' is a part of the quota, which tiers and users have: see ratelimit.tiers.quotas";
@@ -158,7 +158,7 @@ final class LimitViews {
             return "'" + name + "' is a multiple of limit '" + name.substring(0, colon)
                     + "', for failed logins; look at that limit, or set properties of '" + name + "' to replace it";
         }
-        return "no limit '" + name + "' is in force; name one of " + new TreeSet<>(names);
+        return null;
     }
 
     Difference limitDifference(String name, int from, int to) {

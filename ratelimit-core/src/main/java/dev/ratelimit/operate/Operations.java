@@ -171,9 +171,9 @@ public final class Operations {
         return limits(name::equals).stream().findFirst().orElse(null);
     }
 
-    /** Why no limit of that name is in force, and where its numbers come from if it is derived from another one. */
-    public String whyNoLimit(String name) {
-        return limits.whyNone(name);
+    /** Where the numbers come from that are counted under a name without a limit of its own; {@code null} if it is unknown. */
+    public @Nullable String derivation(String name) {
+        return limits.derivation(name);
     }
 
     /** All stored versions of a limit, the newest first; {@code *} is the switch for everything. */

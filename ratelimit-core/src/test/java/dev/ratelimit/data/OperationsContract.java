@@ -544,10 +544,9 @@ abstract class OperationsContract extends DataContract {
 
     @Test
     void namesThatRequestsAreCountedUnderAreExplained() {
-        assertThat(operations.whyNoLimit("quota:day")).contains("a part of the quota");
-        assertThat(operations.whyNoLimit("standard:address")).contains("a multiple of limit 'standard'");
-        assertThat(operations.whyNoLimit("nowhere"))
-                .isEqualTo("no limit 'nowhere' is in force; name one of [small, standard]");
+        assertThat(operations.derivation("quota:day")).contains("a part of the quota");
+        assertThat(operations.derivation("standard:address")).contains("a multiple of limit 'standard'");
+        assertThat(operations.derivation("nowhere")).isNull();
     }
 
     @Test

@@ -156,7 +156,12 @@ final class Reads {
         String name = required(request, "name");
         LimitView limit = operations.limit(name);
         if (limit == null) {
-            throw RefusedException.of(404, RefusedException.sentence(operations.whyNoLimit(name)));
+            String derivation = operations.derivation(name);
+            throw RefusedException.of(
+                    404,
+                    derivation == null
+                            ? "No limit is named " + name + "."
+                            : RefusedException.sentence(derivation));
         }
         return screen().with("limit", limit)
                 .with("history", operations.limitHistory(name))

@@ -178,7 +178,11 @@ final class EndpointReads {
         LimitView limit = operations.limit(name);
         List<VersionView> history = operations.limitHistory(name);
         if (limit == null && history.isEmpty()) {
-            throw new NotFoundException(operations.whyNoLimit(name));
+            String derivation = operations.derivation(name);
+            throw new NotFoundException(
+                    derivation != null
+                            ? derivation
+                            : "no limit '" + name + "' is in force; name one of " + operations.limitNames());
         }
         return new OneLimit(
                 limit,
