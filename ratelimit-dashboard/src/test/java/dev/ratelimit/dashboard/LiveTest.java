@@ -190,7 +190,8 @@ class LiveTest {
     @Test
     @DisplayName("A limit that is not there is said to be missing, with a way back, and is not asked for again")
     void notFound() {
-        browser.screen("limits/nosuch", "No limit is named nosuch.");
+        browser.screen("limits/nosuch", "Not found");
+        assertThat(browser.find("main .empty").getText()).contains("nosuch");
         assertThat(browser.find("#stale").isDisplayed()).isFalse();
         browser.complaints(); // The browser reports the status 404.
         browser.find("main a[href='#/limits']").click();
