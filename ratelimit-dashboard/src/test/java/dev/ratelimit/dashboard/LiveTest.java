@@ -201,7 +201,7 @@ class LiveTest {
     @Test
     @DisplayName("Explain begins with a subject, and tells the way of a request in steps up to its end")
     void story() {
-        browser.screen("subjects/user%3Amallory", "Recent requests");
+        browser.screen("subjects/user%3Amallory", "Explain a request");
         browser.find("[data-key=explain]").click();
         browser.awaitText("Describe a request");
         assertThat(browser.find("#e-user").getDomProperty("value")).isEqualTo("mallory");
