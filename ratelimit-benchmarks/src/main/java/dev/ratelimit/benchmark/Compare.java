@@ -215,10 +215,12 @@ public final class Compare {
         Contender one = redis.oneCaller();
         Contender bucket4jOne = redis.bucket4jOneCaller();
         Contender luaOne = redis.luaOneCaller();
-        families.add(new Family(one, bucket4jOne, luaOne)
+        Contender emptyOne = redis.emptyScriptOneCaller();
+        families.add(new Family(one, bucket4jOne, luaOne, emptyOne)
                 .ratio("redis-1-caller/bucket4j-redis", one, bucket4jOne, Goal.atLeast(2))
                 .ratio("redis-1-caller/redis-lua", one, luaOne, Goal.NONE)
-                .ratio("redis-lua-1-caller/bucket4j-redis", luaOne, bucket4jOne, Goal.NONE));
+                .ratio("redis-lua-1-caller/bucket4j-redis", luaOne, bucket4jOne, Goal.NONE)
+                .ratio("redis-empty-script-1-caller/bucket4j-redis", emptyOne, bucket4jOne, Goal.NONE));
 
         Contender many = redis.manyCallers();
         families.add(new Family(many, bucket4jMany)

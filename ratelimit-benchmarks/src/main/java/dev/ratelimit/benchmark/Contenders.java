@@ -316,12 +316,12 @@ final class Contenders {
     // Redis
 
     Contender redisLua() {
-        return elsewhere("redis-lua 64 callers", MANY, n -> new RedisLua(servers.redis(), "lua:", PLENTY));
+        return elsewhere("redis-lua 64 callers", MANY, n -> RedisLua.bucket(servers.redis(), "lua:", PLENTY));
     }
 
     Contender durableRedisLua() {
         return elsewhere(
-                "redis-lua-durable 64 callers", MANY, n -> new RedisLua(servers.durableRedis(), "lua:", PLENTY));
+                "redis-lua-durable 64 callers", MANY, n -> RedisLua.bucket(servers.durableRedis(), "lua:", PLENTY));
     }
 
     /** Denied without asking the store: the limiter remembers it. */

@@ -94,7 +94,11 @@ final class RedisContenders {
 
     /** A token bucket that is all Lua, in one call: it reads the clock and the bucket, writes it and sets its expiry. */
     Contender luaOneCaller() {
-        return onRedis("redis-lua 1 caller", ONE, n -> new RedisLua(servers.redis(), "lua" + ++names + ":", PLENTY));
+        return onRedis("redis-lua 1 caller", ONE, n -> RedisLua.bucket(servers.redis(), "lua" + ++names + ":", PLENTY));
+    }
+
+    Contender emptyScriptOneCaller() {
+        return onRedis("redis-empty-script 1 caller", ONE, n -> RedisLua.empty(servers.redis()));
     }
 
     Contender bucket4jOneCaller() {

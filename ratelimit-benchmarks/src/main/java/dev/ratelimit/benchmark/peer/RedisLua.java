@@ -5,7 +5,7 @@ import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
 
-/** A token bucket in Lua, called over one connection that all callers share. */
+/** A script, called once for each decision over one connection that all callers share. */
 public final class RedisLua implements Peer {
 
     private static final String BUCKET = """
@@ -26,18 +26,30 @@ public final class RedisLua implements Peer {
             return allowed
             """;
 
+    private static final String EMPTY = "return 1";
+
     private final StatefulRedisConnection<String, String> connection;
     private final RedisCommands<String, String> commands;
     private final String script;
     private final String prefix;
     private final String burst;
 
-    public RedisLua(RedisClient client, String prefix, long burst) {
+    private RedisLua(RedisClient client, String script, String prefix, long burst) {
         this.connection = client.connect();
         this.commands = connection.sync();
-        this.script = commands.scriptLoad(BUCKET);
+        this.script = commands.scriptLoad(script);
         this.prefix = prefix;
         this.burst = Long.toString(burst);
+    }
+
+    /** A token bucket that is all Lua: it reads the clock and the bucket, writes it and sets its expiry. */
+    public static RedisLua bucket(RedisClient client, String prefix, long burst) {
+        return new RedisLua(client, BUCKET, prefix, burst);
+    }
+
+    /** A script that does nothing: the least that one call of a script can cost. */
+    public static RedisLua empty(RedisClient client) {
+        return new RedisLua(client, EMPTY, "", 0);
     }
 
     @Override
