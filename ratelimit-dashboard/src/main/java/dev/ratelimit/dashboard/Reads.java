@@ -159,9 +159,7 @@ final class Reads {
             String derivation = operations.derivation(name);
             throw RefusedException.of(
                     404,
-                    derivation == null
-                            ? "No limit is named " + name + "."
-                            : RefusedException.sentence(derivation));
+                    derivation == null ? "No limit is named " + name + "." : RefusedException.sentence(derivation));
         }
         return screen().with("limit", limit)
                 .with("history", operations.limitHistory(name))
