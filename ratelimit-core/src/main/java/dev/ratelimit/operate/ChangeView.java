@@ -1,6 +1,7 @@
 package dev.ratelimit.operate;
 
 import dev.ratelimit.admin.ChangeLog;
+import dev.ratelimit.operate.VersionView.Authorship;
 import org.jspecify.annotations.Nullable;
 
 /**

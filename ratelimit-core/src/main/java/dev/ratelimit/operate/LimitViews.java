@@ -6,6 +6,8 @@ import dev.ratelimit.admin.version.InForce;
 import dev.ratelimit.admin.version.Version;
 import dev.ratelimit.audit.report.Reports;
 import dev.ratelimit.caller.Quota;
+import dev.ratelimit.operate.VersionView.Authorship;
+import dev.ratelimit.operate.VersionView.Difference;
 import dev.ratelimit.policy.LimitBook;
 import dev.ratelimit.policy.Rule;
 import dev.ratelimit.policy.TrialNames;

@@ -10,6 +10,7 @@ import dev.ratelimit.audit.report.AuditQuery;
 import dev.ratelimit.audit.report.Reports;
 import dev.ratelimit.audit.retention.Retention;
 import dev.ratelimit.audit.retention.RetentionReport;
+import dev.ratelimit.operate.VersionView.Difference;
 import dev.ratelimit.policy.AddressRange;
 import dev.ratelimit.setting.Require;
 import dev.ratelimit.store.sqlite.Backups;

@@ -1,6 +1,7 @@
 package dev.ratelimit.operate;
 
 import dev.ratelimit.admin.version.Version;
+import dev.ratelimit.operate.VersionView.Authorship;
 import org.jspecify.annotations.Nullable;
 
 /**
