@@ -213,9 +213,8 @@ class StoreDownAtStartTest {
             server.start();
 
             awaitChange(context);
-            assertThat(count(
-                            output, "Applying the limits and rules that are stored in the PostgreSQL schema ratelimit"))
-                    .isEqualTo(1);
+            String applying = "Applying the limits and rules that are stored in the PostgreSQL schema ratelimit";
+            Awaitility.await().atMost(SOON).until(() -> count(output, applying) == 1);
         }
     }
 

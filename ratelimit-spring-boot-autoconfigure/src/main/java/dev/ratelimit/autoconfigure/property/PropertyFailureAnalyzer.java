@@ -87,8 +87,7 @@ final class PropertyFailureAnalyzer extends AbstractFailureAnalyzer<BindExceptio
                     .collect(Collectors.joining(", ", list + " is a list: write [ { ", " } ]."));
         }
         if (LIMITS.isAncestorOf(name) && name.isNumericIndex(LIMITS.getNumberOfElements())) {
-            return "Limits are a map: write each below its name, as in api: { algorithm: sliding-window, max-requests: 100,"
-                    + " window: 1m }.";
+            return "Limits are a map: write each below its name, as in api: { algorithm: …, max-requests: 100, window: 1m }.";
         }
         Unknown part = KnownProperties.unknownPart(name);
         return part == null ? "Leave it out." : action(part);
