@@ -1,5 +1,6 @@
 package dev.ratelimit.autoconfigure;
 
+import dev.ratelimit.autoconfigure.property.ConfiguredPolicy;
 import java.sql.Connection;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -8,8 +9,8 @@ import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
 /**
- * The hints for a native image: the migrations are resources, expressions call methods of the request, and borrowed
- * connections are proxies.
+ * The hints for a native image: the migrations are resources, expressions call methods of the request, borrowed
+ * connections are proxies, and the properties of a limit are read by their names.
  */
 final class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
 
@@ -27,6 +28,7 @@ final class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
     @Override
     public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
         hints.resources().registerPattern("dev/ratelimit/schema/*/*.sql");
+        ConfiguredPolicy.registerHints(hints.reflection());
         hints.proxies().registerJdkProxy(Connection.class);
         for (String type : SEEN_BY_EXPRESSIONS) {
             hints.reflection().registerTypeIfPresent(classLoader, type, MemberCategory.INVOKE_PUBLIC_METHODS);

@@ -2,6 +2,7 @@ package dev.ratelimit.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.autoconfigure.property.RateLimitProperties;
 import org.junit.jupiter.api.Test;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
@@ -41,6 +42,18 @@ class RateLimitRuntimeHintsTest {
                     .as(type)
                     .accepts(hints);
         }
+    }
+
+    @Test
+    void propertiesOfALimitCanBeReadInANativeImage() throws Exception {
+        RuntimeHints hints = new RuntimeHints();
+        new RateLimitRuntimeHints().registerHints(hints, getClass().getClassLoader());
+
+        Class<?> limit = Class.forName(RateLimitProperties.class.getName() + "$LimitSpec");
+        assertThat(RuntimeHintsPredicates.reflection()
+                        .onType(limit)
+                        .withMemberCategory(MemberCategory.INVOKE_DECLARED_METHODS))
+                .accepts(hints);
     }
 
     @Test

@@ -16,12 +16,17 @@ import dev.ratelimit.policy.Rule.Response;
 import dev.ratelimit.setting.InvalidLimitException;
 import dev.ratelimit.setting.InvalidPropertyException;
 import dev.ratelimit.startup.SettingsWithoutEffect;
+import java.lang.reflect.Method;
+import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.MemberCategory;
+import org.springframework.aot.hint.ReflectionHints;
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
+import org.springframework.util.ReflectionUtils;
 import org.springframework.web.util.pattern.PathPatternParser;
 
 /** Converts the configuration properties to the limits, rules and tiers of the library. */
@@ -42,6 +47,11 @@ public final class ConfiguredPolicy {
         return configuration;
     }
 
+    /** For a native image: see {@link #limits}. */
+    public static void registerHints(ReflectionHints hints) {
+        hints.registerType(LimitSpec.class, MemberCategory.INVOKE_DECLARED_METHODS);
+    }
+
     /** The properties of each limit by its name, as {@link LimitBook} reads them. */
     public static Map<String, Map<String, String>> limits(RateLimitProperties properties) {
         Map<String, Map<String, String>> limits = new LinkedHashMap<>();
@@ -52,31 +62,32 @@ public final class ConfiguredPolicy {
         return limits;
     }
 
+    /** The components of {@link LimitSpec} are named as the properties that an algorithm reads. */
     private static Map<String, String> definition(String name, LimitSpec spec) {
         Map<String, String> definition = new LinkedHashMap<>();
-        put(definition, LimitBook.ENABLED, spec.enabled());
-        put(definition, "base", spec.base());
+        for (RecordComponent component : LimitSpec.class.getRecordComponents()) {
+            if (component.getType() == String.class) {
+                put(definition, dashed(component.getName()), text(component, spec));
+            }
+        }
         put(
                 definition,
                 "algorithm",
                 spec.algorithm() == null ? null : spec.algorithm().keyword());
-        put(definition, "max-requests", spec.maxRequests());
-        put(definition, "window", spec.window());
-        put(definition, "zone", spec.zone());
-        put(definition, "burst", spec.burst());
-        put(definition, "refill", spec.refill());
-        put(definition, "capacity", spec.capacity());
-        put(definition, "drain", spec.drain());
-        put(definition, "max-wait", spec.maxWait());
-        put(definition, "cost", spec.cost());
-        put(definition, "min-interval", spec.minInterval());
         put(definition, "penalties", steps(name, spec.penalties()));
-        put(definition, "forget-after", spec.forgetAfter());
-        put(definition, "retry-after", spec.retryAfter());
-        put(definition, "lease", spec.lease());
         spec.tiers().forEach((tier, different) -> putDifferent(definition, "tiers." + tier + ".", different));
         putDifferent(definition, "candidate.", spec.candidate());
         return definition;
+    }
+
+    private static @Nullable String text(RecordComponent component, LimitSpec spec) {
+        Method accessor = component.getAccessor();
+        ReflectionUtils.makeAccessible(accessor);
+        return (String) ReflectionUtils.invokeMethod(accessor, spec);
+    }
+
+    private static String dashed(String property) {
+        return DataObjectPropertyName.toDashedForm(property);
     }
 
     private static void put(Map<String, String> definition, String property, @Nullable String value) {
@@ -87,8 +98,7 @@ public final class ConfiguredPolicy {
 
     /** The overrides in a part of a limit. The names of its properties may have any of Boot's spellings. */
     private static void putDifferent(Map<String, String> definition, String part, Map<String, String> different) {
-        different.forEach(
-                (property, value) -> definition.put(part + DataObjectPropertyName.toDashedForm(property), value));
+        different.forEach((property, value) -> definition.put(part + dashed(property), value));
     }
 
     private static @Nullable String steps(String limit, @Nullable List<PenaltySpec> penalties) {
