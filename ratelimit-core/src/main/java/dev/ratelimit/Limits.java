@@ -33,6 +33,14 @@ public interface Limits {
         return false;
     }
 
+    /**
+     * Whether a charge on the limit of that name may be given back by any instance. Then nobody remembers a denial for more
+     * than a second.
+     */
+    default boolean mayBeGivenBack(String name) {
+        return false;
+    }
+
     /** Whether the limit of that name is switched off, so that it is neither asked nor charged. */
     default boolean isOff(String name) {
         return false;

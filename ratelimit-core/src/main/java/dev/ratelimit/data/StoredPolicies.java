@@ -87,7 +87,7 @@ public final class StoredPolicies implements PolicyStorage, AutoCloseable {
     private final ChangeNews news;
     private final StoredAccounts accounts;
     private final StoredApiKeys keys;
-    private final Limits limits = new LiveLimits(() -> current().limits());
+    private final Limits limits = LiveLimits.of(this);
 
     private final StoredTransaction transaction;
     private final PolicyLog policyLog;

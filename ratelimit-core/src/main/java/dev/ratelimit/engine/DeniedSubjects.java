@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,8 +35,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>A reset, a refund, a lease that is given back and a limit with other numbers can free a subject sooner. So a limit
  *       that was reserved on in this process is not remembered from then on, and one with a lease never; a reset clears
  *       the denials of the subject; and a denial holds for the limit as it was.
- *   <li>A charge that may be given back is rarely given back. Once this process has made such a charge on a limit, its denials are
- *       remembered for at most a second.
+ *   <li>A charge that may be given back is rarely given back. The denials of a limit are remembered for at most a second if
+ *       its charges may be given back by any instance, as the rules say, or if this process has made such a charge.
  *   <li>An answer that was under way when something was cleared is not remembered: it may be from before.
  *   <li>The moment is one of the store's clock. How much of the wait has passed is measured on this machine from before
  *       the store was asked, which is too much rather than too little: nobody is denied for longer than the store would.
@@ -52,6 +53,7 @@ final class DeniedSubjects {
     private static final long NANOS_PER_MICRO = 1_000;
 
     private final int maxSize;
+    private final Predicate<String> mayBeGivenBack;
     private final LongSupplier nanoTime;
     private final ConcurrentHashMap<StateKey, Denial> denials = new ConcurrentHashMap<>();
     private final Set<String> reserved = ConcurrentHashMap.newKeySet();
@@ -63,9 +65,11 @@ final class DeniedSubjects {
 
     /**
      * @param maxSize how many denials are remembered; zero for none
+     * @param mayBeGivenBack whether any instance may give back charges on the limit of that name
      */
-    DeniedSubjects(int maxSize, LongSupplier nanoTime) {
+    DeniedSubjects(int maxSize, Predicate<String> mayBeGivenBack, LongSupplier nanoTime) {
         this.maxSize = maxSize;
+        this.mayBeGivenBack = mayBeGivenBack;
         this.nanoTime = nanoTime;
         this.nextSweep.set(nanoTime.getAsLong());
     }
@@ -212,7 +216,9 @@ final class DeniedSubjects {
 
     private void remember(Demand demand, Verdict verdict, long now, long mark, long askedNanos, long nanos) {
         long until = verdict.penaltyUntil() > 0 ? verdict.penaltyUntil() : verdict.availableAt();
-        long longest = revocable.contains(demand.limit().name()) ? LONGEST_OF_REVOCABLE_NANOS : LONGEST_NANOS;
+        String limit = demand.limit().name();
+        boolean freedEarly = mayBeGivenBack.test(limit) || revocable.contains(limit);
+        long longest = freedEarly ? LONGEST_OF_REVOCABLE_NANOS : LONGEST_NANOS;
         long wait = Math.min(longest / NANOS_PER_MICRO, until - now) * NANOS_PER_MICRO;
         if (askedNanos + wait - nanos <= 0 || !hasRoom(nanos)) {
             return;

@@ -74,7 +74,9 @@ public final class StoreRateLimiter implements RateLimiter, AutoCloseable {
         boolean repeatsDenials = settings.rememberedDenials > 0;
         this.memory = new LocalMemory(
                 new DeniedSubjects(
-                        repeatsDenials ? settings.rememberedDenials : DEFAULT_REMEMBERED_DENIALS, settings.nanoTime),
+                        repeatsDenials ? settings.rememberedDenials : DEFAULT_REMEMBERED_DENIALS,
+                        settings.limits::mayBeGivenBack,
+                        settings.nanoTime),
                 new Leases(
                         calls::submitLater,
                         resolution::isCurrent,

@@ -3,6 +3,7 @@ package dev.ratelimit.policy;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Limits;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -10,9 +11,22 @@ import org.jspecify.annotations.Nullable;
 public final class LiveLimits implements Limits {
 
     private final Supplier<Limits> inForce;
+    private final Predicate<String> mayBeGivenBack;
 
     public LiveLimits(Supplier<Limits> inForce) {
+        this(inForce, name -> inForce.get().mayBeGivenBack(name));
+    }
+
+    private LiveLimits(Supplier<Limits> inForce, Predicate<String> mayBeGivenBack) {
         this.inForce = inForce;
+        this.mayBeGivenBack = mayBeGivenBack;
+    }
+
+    /** The limits of the policy in force. Its rules say whose charges may be given back. */
+    public static LiveLimits of(Policies policies) {
+        return new LiveLimits(
+                () -> policies.current().limits(),
+                name -> policies.current().rules().mayBeGivenBack(name));
     }
 
     @Override
@@ -33,6 +47,11 @@ public final class LiveLimits implements Limits {
     @Override
     public boolean isCurrent(Limit limit) {
         return inForce.get().isCurrent(limit);
+    }
+
+    @Override
+    public boolean mayBeGivenBack(String name) {
+        return mayBeGivenBack.test(name);
     }
 
     @Override

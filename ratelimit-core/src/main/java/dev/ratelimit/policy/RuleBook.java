@@ -15,6 +15,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.server.PathContainer;
 import org.springframework.http.server.PathContainer.PathSegment;
@@ -43,6 +44,7 @@ public final class RuleBook {
     private final List<Rule> rules;
     private final boolean caseSensitive;
     private final Node root;
+    private final Set<String> givenBack;
 
     private static final class Node {
 
@@ -62,6 +64,7 @@ public final class RuleBook {
         this.compiled = compiled;
         this.rules = compiled.stream().map(one -> one.rule).toList();
         this.caseSensitive = caseSensitive;
+        this.givenBack = givenBack(compiled);
         this.root = new Node();
         Map<CompiledRule, Integer> positions = new HashMap<>();
         for (CompiledRule one : compiled) {
@@ -120,6 +123,25 @@ public final class RuleBook {
                                 : "name one of " + String.join(", ", new TreeSet<>(limits.names())));
             }
         }
+    }
+
+    /**
+     * The limits that are asked before the caller is known, if later rules may reject the caller. Those may be rules for other paths:
+     * a path can have several readings.
+     */
+    private static Set<String> givenBack(List<CompiledRule> compiled) {
+        if (compiled.stream().noneMatch(one -> one.needsCaller)) {
+            return Set.of();
+        }
+        return compiled.stream()
+                .filter(one -> !one.needsCaller)
+                .flatMap(one -> one.rule.limits().stream())
+                .collect(Collectors.toUnmodifiableSet());
+    }
+
+    /** Whether a charge on the limit of that name is given back if a rule that needs the caller rejects the request. */
+    public boolean mayBeGivenBack(String limit) {
+        return givenBack.contains(limit);
     }
 
     /** In the order in which they are walked. */

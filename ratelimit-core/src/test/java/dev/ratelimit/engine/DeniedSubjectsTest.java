@@ -24,6 +24,7 @@ import dev.ratelimit.testing.TestSeed;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
@@ -216,6 +217,38 @@ class DeniedSubjectsTest {
         clock.move(Duration.ofMillis(1));
         assertThat(limiter.charge(request).decision().allowed()).isFalse();
         assertThat(store.asked()).isEqualTo(before + 1);
+    }
+
+    /** The rules say so on every instance. This one need not have made such a charge. */
+    @Test
+    void denialIsRememberedForASecondIfAnyInstanceMayGiveChargesBack() {
+        StoreRateLimiter other = StoreRateLimiter.builder(store, new Limits() {
+                    @Override
+                    public Limit find(String name) {
+                        return FIVE;
+                    }
+
+                    @Override
+                    public Set<String> names() {
+                        return Set.of("five");
+                    }
+
+                    @Override
+                    public boolean mayBeGivenBack(String name) {
+                        return name.equals("five");
+                    }
+                })
+                .build();
+        Charged elsewhere = limiter.charge(LimitRequest.of(ALICE, FIVE));
+        while (other.decide(ALICE, FIVE).allowed()) {
+            // until it is denied
+        }
+        elsewhere.giveBack();
+
+        clock.move(Duration.ofMillis(999));
+        assertThat(other.decide(ALICE, FIVE).allowed()).isFalse();
+        clock.move(Duration.ofMillis(1));
+        assertThat(other.decide(ALICE, FIVE).allowed()).isTrue();
     }
 
     @Test

@@ -296,6 +296,16 @@ class RuleBookTest {
                         "late: false, the rule end, which comes before, says allow");
     }
 
+    @Test
+    void chargesOnArrivalMayBeGivenBackOnlyIfARuleNeedsTheCaller() {
+        Rule.Builder byAddress = rule("address").key("ip").limits("limit");
+
+        assertThat(book(byAddress).mayBeGivenBack("limit")).isFalse();
+        RuleBook both = book(byAddress, rule("user").key("user").limits("tiered"));
+        assertThat(both.mayBeGivenBack("limit")).isTrue();
+        assertThat(both.mayBeGivenBack("tiered")).isFalse();
+    }
+
     /** A thousand sets of rules; whatever is known when, the two steps together come to what a plain loop does. */
     @Test
     void compiledBookAgreesWithALoopOverAllRules() {
@@ -321,6 +331,10 @@ class RuleBookTest {
                 assertThat(inTwoSteps(book, facts, caller))
                         .as("%s, two steps, %s, %s, rules %s", seed, mode, facts, rules)
                         .containsExactlyInAnyOrderElementsOf(expected);
+                RuleMatch onArrival = book.match(facts);
+                assertThat(onArrival.rules().stream().flatMap(rule -> rule.limits().stream()))
+                        .as("%s, may be given back, %s, %s, rules %s", seed, mode, facts, rules)
+                        .allMatch(limit -> !onArrival.isOpen() || book.mayBeGivenBack(limit));
                 assertThat(book.explain(facts.with(caller)).stream()
                                 .filter(RuleBook.WalkedRule::applies)
                                 .map(one -> one.rule().name()))

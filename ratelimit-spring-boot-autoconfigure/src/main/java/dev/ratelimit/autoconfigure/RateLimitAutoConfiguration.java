@@ -35,7 +35,6 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -70,11 +69,10 @@ public final class RateLimitAutoConfiguration {
     @ConditionalOnMissingBean
     Limits rateLimits(RateLimitProperties properties, ObjectProvider<Policies> policies) {
         Limits configured = LimitBook.of(ConfiguredPolicy.limits(properties));
-        Supplier<Supplier<Limits>> inForce = SingletonSupplier.of(() -> {
+        return new LiveLimits(SingletonSupplier.of(() -> {
             Policies found = policies.getIfAvailable();
-            return found == null ? () -> configured : () -> found.current().limits();
-        });
-        return new LiveLimits(() -> inForce.get().get());
+            return found == null ? configured : LiveLimits.of(found);
+        }));
     }
 
     @Bean
