@@ -421,6 +421,32 @@ abstract class AuditContract {
         assertThat(sum("hour", "api", "total")).isEqualTo(6);
     }
 
+    @Test
+    void rowsAreStoredOnceThoughTheAnswerToTheirWriteWasLost() {
+        AtomicBoolean lost = new AtomicBoolean();
+        RequestAudit unlucky = new RequestAudit(
+                database.open(target -> new LostAnswers(target, lost)),
+                settings(AuditMode.DENIED, 10_000),
+                clock,
+                CacheUse.NONE);
+        opened.add(unlucky);
+        unlucky.recorded(TestRequests.throttled("alice", "api"));
+        unlucky.recorded(TestRequests.throttled("bob", "api"));
+        lost.set(true);
+        assertThatThrownBy(unlucky::flush).hasStackTraceContaining("before the answer came");
+        assertThat(database.count("rate_limit_audit_logs")).as("committed").isEqualTo(2);
+        assertThat(unlucky.waiting()).isEqualTo(2);
+        lost.set(false);
+
+        unlucky.recorded(TestRequests.throttled("carol", "api"));
+        unlucky.flush();
+
+        assertThat(unlucky.waiting()).isZero();
+        assertThat(entries())
+                .extracting(entry -> entry.who().user())
+                .containsExactlyInAnyOrder("alice", "bob", "carol");
+    }
+
     private long sum(String granularity, String limit, String column) {
         return database.number("SELECT coalesce(sum(" + column + "), 0) FROM %srate_limit_metrics WHERE granularity = '"
                 + granularity + "' AND resource = '" + limit + "'");

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
-/** Connections that can lose the answer to a write of totals: it is committed, but seems to fail. */
+/** Connections that can lose the answer to a write: it is committed, but seems to fail. */
 final class LostAnswers extends DelegatingDataSource {
 
     private final AtomicBoolean lost;
@@ -23,23 +23,22 @@ final class LostAnswers extends DelegatingDataSource {
     @Override
     public Connection getConnection() throws SQLException {
         Connection connection = super.getConnection();
-        AtomicBoolean totals = new AtomicBoolean();
+        AtomicBoolean writes = new AtomicBoolean();
         return proxy(Connection.class, connection, (name, arguments, result) -> {
-            if (name.equals("prepareStatement") && arguments[0].toString().contains("INTO") && isOfTotals(arguments)) {
-                totals.set(true);
+            if (name.equals("prepareStatement") && arguments[0].toString().contains("INTO")) {
+                writes.set(true);
                 boolean commitsItself = connection.getAutoCommit();
                 return proxy(PreparedStatement.class, (PreparedStatement) result, (called, values, answer) -> {
                     loseIf(commitsItself && called.startsWith("execute"));
                     return answer;
                 });
             }
-            loseIf(name.equals("commit") && totals.get());
+            if (name.equals("unwrap")) {
+                writes.set(true); // a copy needs the driver
+            }
+            loseIf(name.equals("commit") && writes.get());
             return result;
         });
-    }
-
-    private static boolean isOfTotals(Object[] arguments) {
-        return arguments[0].toString().contains("rate_limit_metrics");
     }
 
     private void loseIf(boolean committed) throws SQLException {
