@@ -70,8 +70,10 @@ final class LeftOver {
     }
 
     private Set<Subject> subjects() {
+        Subjects clients =
+                context.getBeanProvider(Subjects.class).getIfAvailable(() -> new Subjects(Subjects.WHOLE_ADDRESS));
         if (!annotation.subject().isEmpty()) {
-            return Set.of(Subject.ofText(annotation.subject()));
+            return Set.of(clients.counted(subject(annotation.subject())));
         }
         Set<Subject> subjects = new LinkedHashSet<>();
         String user = caller == null ? userWithoutRules() : caller.user();
@@ -82,8 +84,6 @@ final class LeftOver {
         if (key != null) {
             subjects.add(key.subject());
         }
-        Subjects clients =
-                context.getBeanProvider(Subjects.class).getIfAvailable(() -> new Subjects(Subjects.WHOLE_ADDRESS));
         for (String written : annotation.address().isEmpty() ? THIS_MACHINE : List.of(annotation.address())) {
             IpAddress address = address(written);
             Subject client = clients.ofAddress(address);
@@ -114,6 +114,15 @@ final class LeftOver {
 
     private @Nullable String userWithoutRules() {
         return annotation.user().isEmpty() ? null : annotation.user();
+    }
+
+    private Subject subject(String written) {
+        try {
+            return Subject.ofText(written);
+        } catch (IllegalArgumentException e) {
+            throw invalid("subject is '" + written + "'; write its type first, as in user:alice, or key:" + written
+                    + " for the value of an expression");
+        }
     }
 
     private IpAddress address(String written) {

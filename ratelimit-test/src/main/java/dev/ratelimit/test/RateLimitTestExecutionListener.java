@@ -11,13 +11,16 @@ import org.springframework.test.context.support.AbstractTestExecutionListener;
  * <ol>
  *   <li>Before methods such as {@code @BeforeEach}, everything is reset.
  *   <li>After them, when the user of the test is known, {@link WithApiKey}, {@link WithTier} and {@link WithRateLimit} are
- *       applied.
+ *       applied. A request of MockMvc in {@code @BeforeEach} makes Spring Security forget the user of the thread. So the one from
+ *       before counts where there is none.
  * </ol>
  */
 final class RateLimitTestExecutionListener extends AbstractTestExecutionListener {
 
     /** After the listener of Spring Security, which has 10,000. */
     private static final int AFTER_SECURITY = 10_500;
+
+    private static final String USER = RateLimitTestExecutionListener.class.getName() + ".user";
 
     @Override
     public int getOrder() {
@@ -26,6 +29,7 @@ final class RateLimitTestExecutionListener extends AbstractTestExecutionListener
 
     @Override
     public void beforeTestMethod(TestContext test) {
+        test.setAttribute(USER, TestUser.current());
         context(test)
                 .map(context -> context.getBeanProvider(TestState.class).getIfAvailable())
                 .ifPresent(state -> state.started(name(test)));
@@ -33,7 +37,9 @@ final class RateLimitTestExecutionListener extends AbstractTestExecutionListener
 
     @Override
     public void beforeTestExecution(TestContext test) {
-        context(test).ifPresent(context -> new TestCaller(context).prepare(test.getTestMethod(), test.getTestClass()));
+        TestUser user = TestUser.current().or((TestUser) test.getAttribute(USER));
+        context(test)
+                .ifPresent(context -> new TestCaller(context, user).prepare(test.getTestMethod(), test.getTestClass()));
     }
 
     @Override

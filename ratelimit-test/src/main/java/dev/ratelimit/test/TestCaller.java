@@ -9,27 +9,23 @@ import dev.ratelimit.policy.Policy;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationContext;
 import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.security.authentication.AnonymousAuthenticationToken;
-import org.springframework.security.core.Authentication;
-import org.springframework.security.core.GrantedAuthority;
-import org.springframework.security.core.context.SecurityContextHolder;
 import org.springframework.test.context.TestContextAnnotationUtils;
-import org.springframework.util.ClassUtils;
 
 /** Prepares the caller of a test by its annotations: those of the method, else those of the class. */
 final class TestCaller {
 
-    private static final boolean HAS_SECURITY =
-            ClassUtils.isPresent("org.springframework.security.core.context.SecurityContextHolder", null);
-
     private final ApplicationContext context;
+    private final TestUser user;
 
-    TestCaller(ApplicationContext context) {
+    /**
+     * @param user whoever is logged in for the test
+     */
+    TestCaller(ApplicationContext context, TestUser user) {
         this.context = context;
+        this.user = user;
     }
 
     void prepare(Method method, Class<?> type) {
@@ -53,8 +49,8 @@ final class TestCaller {
             prepare(tier);
         }
         for (WithRateLimit limit : limits) {
-            User user = limit.user().isEmpty() ? userOfTest() : new User(limit.user(), Set.of());
-            new LeftOver(context, limit, caller(user)).leave();
+            TestUser counted = limit.user().isEmpty() ? user : new TestUser(limit.user(), Set.of());
+            new LeftOver(context, limit, caller(counted)).leave();
         }
     }
 
@@ -91,13 +87,13 @@ final class TestCaller {
     private void prepare(WithTier annotation) {
         String written = "@WithTier(\"" + annotation.value() + "\")";
         requireTier(written, annotation.value());
-        String user = annotation.user().isEmpty() ? userOfTest().name() : annotation.user();
-        if (user == null) {
+        String name = annotation.user().isEmpty() ? user.name() : annotation.user();
+        if (name == null) {
             throw new IllegalStateException(written + " needs a user: add @WithMockUser, or write @WithTier(value = \""
                     + annotation.value() + "\", user = \"alice\"). Callers without a user have the tier of"
                     + " ratelimit.tiers.default; set that in the properties of the test for them");
         }
-        context.getBean(TestTiers.class).set(user, annotation.value());
+        context.getBean(TestTiers.class).set(name, annotation.value());
     }
 
     private void requireTier(String written, String tier) {
@@ -109,7 +105,7 @@ final class TestCaller {
         }
     }
 
-    private @Nullable Caller caller(User user) {
+    private @Nullable Caller caller(TestUser counted) {
         Policies policies = context.getBeanProvider(Policies.class).getIfAvailable();
         if (policies == null) {
             return null;
@@ -118,30 +114,9 @@ final class TestCaller {
         Accounts accounts = context.getBeanProvider(Accounts.class).getIfAvailable(() -> Accounts.NONE);
         return policy.tiers()
                 .caller(
-                        user.name(),
-                        user.authorities(),
+                        counted.name(),
+                        counted.authorities(),
                         context.getBean(TestApiKey.class).current(),
                         accounts);
-    }
-
-    private record User(@Nullable String name, Set<String> authorities) {}
-
-    private static User userOfTest() {
-        return HAS_SECURITY ? Security.user() : new User(null, Set.of());
-    }
-
-    /** Only loaded where Spring Security is there. */
-    private static final class Security {
-
-        static User user() {
-            Authentication user = SecurityContextHolder.getContext().getAuthentication();
-            return user == null || user instanceof AnonymousAuthenticationToken || !user.isAuthenticated()
-                    ? new User(null, Set.of())
-                    : new User(
-                            user.getName(),
-                            user.getAuthorities().stream()
-                                    .map(GrantedAuthority::getAuthority)
-                                    .collect(Collectors.toSet()));
-        }
     }
 }

@@ -39,7 +39,10 @@ public @interface WithRateLimit {
     /** The address whose count it is, if it is not that of this machine. */
     String address() default "";
 
-    /** The subject whose count it is, such as {@code user:alice}, for keys that are expressions, headers or beans. */
+    /**
+     * The subject whose count it is, for keys that are expressions, headers or beans: {@code key:VALUE} for the value of an
+     * expression, {@code header:NAME=VALUE} for a header.
+     */
     String subject() default "";
 
     /** Several limits of one test. */

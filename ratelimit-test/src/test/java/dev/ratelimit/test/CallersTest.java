@@ -4,6 +4,7 @@ import static dev.ratelimit.test.assertion.RateLimitAssertions.assertThatRequest
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.springframework.security.test.web.servlet.request.SecurityMockMvcRequestPostProcessors.user;
 
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -120,6 +121,35 @@ class CallersTest {
     @WithRateLimit(limit = "quota", remaining = 1)
     void quotaOfTheTierOfTheApiKey() {
         assertThatRequest(mvc.get().uri("/partners/7")).isLimitedAfter(1);
+    }
+
+    @Test
+    @WithRateLimit(limit = "goods", remaining = 0, subject = "ip:2001:db8::7")
+    void anIpv6AddressThatIsNamedIsCountedAsRequestsFromThereAre() {
+        assertThatRequest(mvc.get().uri("/goods").remoteAddress("2001:db8::9")).isLimited();
+    }
+
+    /** Spring Security forgets the user of a thread after each request of MockMvc. */
+    @Nested
+    @WithMockUser("alice")
+    class AfterARequestInBeforeEach {
+
+        @BeforeEach
+        void openThePage() {
+            assertThat(mvc.get().uri("/health")).hasStatusOk();
+        }
+
+        @Test
+        @WithTier("premium")
+        void theUserOfTheTestHasTheTier() {
+            assertThatRequest(mvc.get().uri("/goods")).hasRemaining(7);
+        }
+
+        @Test
+        @WithRateLimit(limit = "goods", remaining = 1)
+        void theUserOfTheTestHasThatMuchLeft() {
+            assertThatRequest(mvc.get().uri("/goods")).isLimitedAfter(1);
+        }
     }
 
     @Nested

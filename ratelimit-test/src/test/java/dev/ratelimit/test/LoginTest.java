@@ -107,8 +107,8 @@ class LoginTest {
 
     @Test
     void limitOfLoginsNeedsAName(@Autowired ApplicationContext context) throws Exception {
-        assertThatThrownBy(() ->
-                        new TestCaller(context).prepare(getClass().getDeclaredMethod("withoutAName"), LoginTest.class))
+        assertThatThrownBy(() -> new TestCaller(context, TestUser.current())
+                        .prepare(getClass().getDeclaredMethod("withoutAName"), LoginTest.class))
                 .hasMessageContaining("user = \"alice\"");
     }
 

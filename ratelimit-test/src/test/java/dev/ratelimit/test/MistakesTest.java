@@ -36,6 +36,10 @@ class MistakesTest {
         void notAnAddress() {}
 
         @Test
+        @WithRateLimit(limit = "login", subject = "alice@example.com")
+        void notASubject() {}
+
+        @Test
         @WithMockUser
         @WithTier("gold")
         void unknownTier() {}
@@ -83,6 +87,7 @@ class MistakesTest {
             moreThanTheLimitAllows | @WithRateLimit(limit = "login", remaining = 9): only 3 are left to ip:127.0.0.1; the limit allows 3 requests. Write a smaller number
             lessThanNothing        | @WithRateLimit(limit = "login", remaining = -1): remaining is -1; write zero or more
             notAnAddress           | @WithRateLimit(limit = "login", remaining = 0): address is 'localhost'; write an address such as 203.0.113.7
+            notASubject            | @WithRateLimit(limit = "login", remaining = 0): subject is 'alice@example.com'; write its type first, as in user:alice, or key:alice@example.com for the value of an expression
             unknownTier            | @WithTier("gold"): no limit, rule or quota has the tier 'gold'; write one of free, premium
             tierOfNobody           | @WithTier("premium") needs a user: add @WithMockUser, or write @WithTier(value = "premium", user = "alice"). Callers without a user have the tier of ratelimit.tiers.default; set that in the properties of the test for them
             apiKeyOfUnknownTier    | @WithApiKey(tier = "gold"): no limit, rule or quota has the tier 'gold'; write one of free, premium
