@@ -159,8 +159,9 @@ function headersOf(caller) {
   return headers;
 }
 
-const nameOf = caller => [caller.user || (caller.apiKey ? '' : 'anonymous'), caller.apiKey ? 'with API key' : '']
+const nameOf = caller => [caller.user || (caller.apiKey ? '' : 'anonymous'), caller.apiKey ? WITH_KEY : '']
   .join(' ').trim();
+const WITH_KEY = 'with API key';
 
 async function ask(endpoint, caller) {
   const request = { method: endpoint.method, path: value(endpoint.path) };
@@ -226,9 +227,10 @@ function show(answer, answers, denied) {
       make('th', { scope: 'row', textContent: name }), make('td', { textContent: value }))));
 
   const retry = headers.get('Retry-After');
-  byId('said').textContent = `${request.method} ${request.path} as ${answer.who}: ${answer.status}.`
+  const as = answer.who === WITH_KEY ? '' : 'as ';
+  byId('said').textContent = `${request.method} ${request.path} ${as}${answer.who}: ${answer.status}.`
     + (answers.length > 1 ? ` ${passed} passed, ${denied} denied.` : '')
-    + (answer.status === 429 ? ` Try again in ${retry} seconds.` : '')
+    + (answer.status === 429 ? ` Try again in ${spoken(Number(retry))}.` : '')
     + (remaining !== null && remaining <= FEW ? ` ${remain()}` : '');
 }
 
@@ -358,7 +360,7 @@ function cells(usage, at) {
     if (left.retryAfter > 0) {
       counting.push({ note, words: 'next in', until: at + left.retryAfter * 1000 });
     } else if (left.resetAfter > 0) {
-      counting.push({ note, words: 'whole in', until: at + left.resetAfter * 1000 });
+      counting.push({ note, words: 'full in', until: at + left.resetAfter * 1000 });
     }
     const few = left.remaining <= Math.min(FEW, left.limit / 2);
     const level = left.remaining === 0 || left.retryAfter > 0 ? 'none' : few ? 'low' : '';

@@ -14,6 +14,7 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.openqa.selenium.By;
 import org.openqa.selenium.Keys;
+import org.openqa.selenium.StaleElementReferenceException;
 import org.openqa.selenium.WebElement;
 import org.openqa.selenium.chrome.ChromeDriver;
 import org.openqa.selenium.chrome.ChromeDriverService;
@@ -133,6 +134,11 @@ final class Browser implements AutoCloseable {
         return driver.findElement(By.id(id)).getText();
     }
 
+    /** The announcement of the last answer, which only screen readers show. */
+    String said() {
+        return driver.findElement(By.id("said")).getDomProperty("textContent");
+    }
+
     /** How many milliseconds lie between the press that disabled the button and when it was last enabled. */
     long restedFor(String endpoint) {
         Number millis = (Number) driver.executeScript(
@@ -153,6 +159,7 @@ final class Browser implements AutoCloseable {
     void await(String what, BooleanSupplier condition) {
         new WebDriverWait(driver, Duration.ofSeconds(30), Duration.ofMillis(100))
                 .withMessage(what)
+                .ignoring(StaleElementReferenceException.class) // the page has replaced it meanwhile
                 .until(unused -> condition.getAsBoolean());
     }
 

@@ -85,6 +85,9 @@ class PageTest extends RunningSample {
 
         int retryAfter = Integer.parseInt(page.header("retry-after"));
         assertThat(retryAfter).isBetween(1, 5);
+        assertThat(page.said())
+                .startsWith("POST /api/scenes/1/compose-lock/acquire as alice: 429. Try again in " + retryAfter
+                        + (retryAfter == 1 ? " second." : " seconds."));
         assertThat(page.button("acquire").isEnabled()).isFalse();
         assertThat(page.button("acquire").getText()).matches("Try again in [1-5] seconds?");
         assertThat(page.button("release").isEnabled()).as("shares the limit").isFalse();
@@ -210,7 +213,7 @@ class PageTest extends RunningSample {
 
         page.press("turn");
         page.await("a turn less", () -> page.text("usage-turns").contains("2 of 3"));
-        assertThat(page.text("usage-turns")).matches("(?s).*whole in [1-6] s");
+        assertThat(page.text("usage-turns")).matches("(?s).*full in [1-6] s");
         assertThat(page.text("usage-day")).contains("999 of 1K", "1 used");
         assertThat(page.text("usage-reads")).as("asking is no read").contains("10 of 10");
 
@@ -231,6 +234,7 @@ class PageTest extends RunningSample {
         page.press("campaigns");
         assertThat(page.text("summary")).isEqualTo("15 at once: 15 passed, 0 denied.");
         assertThat(page.text("who")).isEqualTo("with API key");
+        assertThat(page.said()).startsWith("GET /api/campaigns with API key: 200. 15 passed, 0 denied.");
 
         page.choose("times", "1");
         page.enter("api-key", "rl_nobody_knows");
