@@ -21,7 +21,7 @@ final class TestCaller {
     private final TestUser user;
 
     /**
-     * @param user whoever is logged in for the test
+     * @param user the user that is logged in for the test
      */
     TestCaller(ApplicationContext context, TestUser user) {
         this.context = context;
