@@ -50,6 +50,16 @@ test('a query that would have to wait for long fails at once', async () => {
   expect(server).toHaveBeenCalledTimes(1);
 });
 
+test('a 429 whose body is no problem document is an error that knows how long to wait', async () => {
+  server.mockResolvedValue(new Response('<p>Slow down', { status: 429, headers: { 'Retry-After': '60' } }));
+  await expect(hello()).rejects.toMatchObject({ retryAfterSeconds: 60, message: 'Too many requests.' });
+});
+
+test('an answer without a body is no error', async () => {
+  server.mockResolvedValue(new Response(null, { status: 204 }));
+  expect(await fetchJson('/api/hello', { method: 'DELETE' })).toBeNull();
+});
+
 test('the remainder is shown', async () => {
   render(<Remaining />);
   server.mockResolvedValue(answer(200, 2));

@@ -32,17 +32,22 @@ function note(headers: Headers) {
   }
 }
 
+/** The JSON of the answer, or null if it has no body. */
 export async function fetchJson<T>(url: string, init?: RequestInit): Promise<T> {
   const response = await fetch(url, init);
   note(response.headers);
   if (response.status === 429) {
-    const problem = await response.json();
-    throw new RateLimitedError(Number(response.headers.get('Retry-After') ?? 1), problem.detail);
+    const problem = await response.json().catch(() => null); // a proxy or your own handler may send something else
+    throw new RateLimitedError(
+      Number(response.headers.get('Retry-After') ?? 1),
+      problem?.detail ?? 'Too many requests.',
+    );
   }
   if (!response.ok) {
     throw new Error(`${response.status} ${response.statusText}`);
   }
-  return response.json();
+  const body = await response.text();
+  return body === '' ? (null as T) : JSON.parse(body);
 }
 
 /** Waits as long as the server asks for, once, and only if a person would wait, too. */
