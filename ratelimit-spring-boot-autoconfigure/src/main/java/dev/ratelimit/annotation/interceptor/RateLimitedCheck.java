@@ -269,8 +269,8 @@ public final class RateLimitedCheck implements SmartInitializingSingleton {
         Object bean = beans.containsSingleton(name) && !beans.isFactoryBean(name) ? beans.getSingleton(name) : null;
         if (bean != null && !isAdvised(bean)) {
             log.warn(
-                    "@RateLimited on {} limits no call of bean '{}': it has no proxy, perhaps since it was made too early,"
-                            + " for a BeanPostProcessor that needs it",
+                    "@RateLimited on {} limits no call of bean '{}', which has no proxy. Perhaps it was created too early, for a"
+                            + " BeanPostProcessor that needs it, or a test has replaced it",
                     method.limits().get(0).on(),
                     name);
         }
