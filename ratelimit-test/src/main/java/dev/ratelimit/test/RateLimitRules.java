@@ -72,11 +72,18 @@ public final class RateLimitRules {
      */
     public static List<String> unlimitedEndpoints(ApplicationContext context) {
         RateLimitRules rules = new RateLimitRules(context);
-        Stream<String> methods = context.getBeansOfType(RequestMappingHandlerMapping.class).values().stream()
+        var controllers = context.getBeansOfType(RequestMappingHandlerMapping.class);
+        var routers = context.getBeansOfType(RouterFunctionMapping.class);
+        if (controllers.isEmpty() && routers.isEmpty()) {
+            throw new IllegalStateException(
+                    "The application context has no endpoints to verify; use @SpringBootTest without"
+                            + " webEnvironment = NONE");
+        }
+        Stream<String> methods = controllers.values().stream()
                 .flatMap(mapping -> mapping.getHandlerMethods().entrySet().stream())
                 .filter(entry -> !entry.getValue().getBeanType().getName().startsWith(FRAMEWORK))
                 .flatMap(rules::unlimited);
-        Stream<String> functions = context.getBeansOfType(RouterFunctionMapping.class).values().stream()
+        Stream<String> functions = routers.values().stream()
                 .flatMap(mapping -> RouterEndpoints.of(mapping.getRouterFunction()).stream())
                 .flatMap(rules::unlimited);
         return Stream.concat(methods, functions).sorted().distinct().toList();

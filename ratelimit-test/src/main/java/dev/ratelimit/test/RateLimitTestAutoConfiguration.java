@@ -122,8 +122,10 @@ public final class RateLimitTestAutoConfiguration {
     @ConditionalOnClass({Filter.class, FilterRegistrationBean.class})
     static class WebConfiguration {
 
+        static final String API_KEY_FILTER = "rateLimitTestApiKeyFilter";
+
         /** Before all others: none of them may tell that the client has not sent it. */
-        @Bean
+        @Bean(API_KEY_FILTER)
         FilterRegistrationBean<TestApiKeyFilter> rateLimitTestApiKeyFilter(
                 TestApiKey key, @Value("${ratelimit.api-keys.header:X-API-Key}") String header) {
             FilterRegistrationBean<TestApiKeyFilter> registration =

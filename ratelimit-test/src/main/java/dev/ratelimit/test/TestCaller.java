@@ -76,6 +76,11 @@ final class TestCaller {
             throw new IllegalStateException("@WithApiKey has no effect: API keys are not checked; set"
                     + " ratelimit.api-keys.enabled=true in the properties of the application or of the test");
         }
+        if (!context.containsBean(RateLimitTestAutoConfiguration.WebConfiguration.API_KEY_FILTER)) {
+            throw new IllegalStateException(
+                    "@WithApiKey has no effect: this test has no web application that gets requests;"
+                            + " use @SpringBootTest without webEnvironment = NONE");
+        }
         String tier = annotation.tier().isEmpty() ? null : annotation.tier();
         if (tier != null) {
             requireTier("@WithApiKey(tier = \"" + tier + "\")", tier);

@@ -2,14 +2,20 @@ package dev.ratelimit.test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.reflect.Method;
+import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
 import org.junit.platform.testkit.engine.EngineExecutionResults;
 import org.junit.platform.testkit.engine.EngineTestKit;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.security.test.context.support.WithMockUser;
 import org.springframework.test.context.junit.jupiter.SpringJUnitConfig;
 
@@ -73,6 +79,26 @@ class MistakesTest {
         void limit() {}
     }
 
+    @SpringBootTest(
+            classes = WithoutWeb.Batch.class,
+            webEnvironment = WebEnvironment.NONE,
+            properties = "ratelimit.api-keys.enabled=true")
+    static class WithoutWeb {
+
+        @Configuration(proxyBeanMethods = false)
+        @EnableAutoConfiguration
+        static class Batch {}
+
+        @Test
+        @WithApiKey
+        void apiKey() {}
+
+        @Test
+        void endpoints(@Autowired ApplicationContext context) {
+            RateLimitRules.verifyEveryEndpointIsLimited(context);
+        }
+    }
+
     @SpringJUnitConfig(MistakesTest.class)
     static class WithoutLimits {
 
@@ -118,9 +144,22 @@ class MistakesTest {
                         + " @AutoConfigureRateLimit to a slice such as @WebMvcTest, or use @SpringBootTest");
     }
 
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            apiKey    | @WithApiKey has no effect: this test has no web application that gets requests; use @SpringBootTest without webEnvironment = NONE
+            endpoints | The application context has no endpoints to verify; use @SpringBootTest without webEnvironment = NONE
+            """)
+    void applicationWithoutWeb(String test, String message) {
+        assertThat(failure(WithoutWeb.class, test)).hasMessage(message);
+    }
+
     private static Throwable failure(Class<?> type, String method) {
+        Method named = Arrays.stream(type.getDeclaredMethods())
+                .filter(candidate -> candidate.getName().equals(method))
+                .findFirst()
+                .orElseThrow();
         EngineExecutionResults results = EngineTestKit.engine("junit-jupiter")
-                .selectors(DiscoverySelectors.selectMethod(type, method))
+                .selectors(DiscoverySelectors.selectMethod(type, named))
                 .execute();
         return results.testEvents().failed().stream()
                 .findFirst()
