@@ -222,7 +222,7 @@ public final class DatabaseChoice {
             if (e.mustBeReported()) {
                 throw e;
             }
-            log.debug("Keeping no rate limits in a DataSource of the application: {}", LogText.of(e.getMessage()));
+            log.debug("Not keeping rate limits in a DataSource of the application: {}", LogText.of(e.getMessage()));
             return false;
         }
     }

@@ -17,7 +17,7 @@ public final class SchemaFailureAnalyzer extends AbstractFailureAnalyzer<SchemaE
         return switch (cause.reason()) {
             case NEWER ->
                 "Upgrade this application to the version of ratelimit that the newest application on this database uses, or"
-                        + " set ratelimit.store.postgresql.schema or ratelimit.store.sqlite.path to a place of its own.";
+                        + " set ratelimit.store.postgresql.schema or ratelimit.store.sqlite.path to another place.";
             case MISSING, OLDER ->
                 "Let an administrator of the database run the named script, which is in the ratelimit-core jar. Or set"
                         + " ratelimit.store.migrate: true, if this user may create tables.";
@@ -28,7 +28,7 @@ public final class SchemaFailureAnalyzer extends AbstractFailureAnalyzer<SchemaE
             case OCCUPIED ->
                 "Set ratelimit.store.postgresql.schema to a schema of its own, or ratelimit.store.sqlite.path to a file of"
                         + " its own. Or rename the object that is in the way. Nothing was changed.";
-            case FAILED -> "Mend the cause in the database, then start again. Nothing was changed.";
+            case FAILED -> "Fix the cause in the database, then start again. Nothing was changed.";
         };
     }
 }

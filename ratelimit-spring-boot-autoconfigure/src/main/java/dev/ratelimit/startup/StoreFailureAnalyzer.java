@@ -16,7 +16,7 @@ public final class StoreFailureAnalyzer extends AbstractFailureAnalyzer<LimitSto
 
     private static final String NO_TLS =
             "Check the TLS settings of the driver, in the properties of your DataSource or in ratelimit.store.postgresql.url:"
-                    + " sslrootcert has to name the certificate of the authority that signed the one of the server.";
+                    + " sslrootcert must name the certificate of the authority that signed the server's certificate.";
 
     private static final String NO_DRIVER =
             "Add the driver to your dependencies: org.postgresql:postgresql for PostgreSQL, org.xerial:sqlite-jdbc for an"

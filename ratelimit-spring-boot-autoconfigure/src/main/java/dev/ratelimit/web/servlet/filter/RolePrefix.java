@@ -56,7 +56,7 @@ public final class RolePrefix implements Authorities {
                 seen(name);
             } else if (found.contains(PREFIX + name) && seen(name)) {
                 log.warn(
-                        "A caller has the authority {}{}, but the settings of rate limits name {}, which no caller had so far."
+                        "A caller has the authority {}{}, but the settings of rate limits name {}, which no caller has had so far."
                                 + " If you mean the role, write {}{}. This is logged once",
                         PREFIX,
                         name,
