@@ -29,7 +29,7 @@ final class RateLimitTestExecutionListener extends AbstractTestExecutionListener
 
     @Override
     public void beforeTestMethod(TestContext test) {
-        test.setAttribute(USER, TestUser.current());
+        test.setAttribute(USER, TestCaller.User.current());
         context(test)
                 .map(context -> context.getBeanProvider(TestState.class).getIfAvailable())
                 .ifPresent(state -> state.started(name(test)));
@@ -37,7 +37,7 @@ final class RateLimitTestExecutionListener extends AbstractTestExecutionListener
 
     @Override
     public void beforeTestExecution(TestContext test) {
-        TestUser user = TestUser.current().or((TestUser) test.getAttribute(USER));
+        TestCaller.User user = TestCaller.User.current().or((TestCaller.User) test.getAttribute(USER));
         context(test)
                 .ifPresent(context -> new TestCaller(context, user).prepare(test.getTestMethod(), test.getTestClass()));
     }

@@ -9,21 +9,27 @@ import dev.ratelimit.policy.Policy;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationContext;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.security.authentication.AnonymousAuthenticationToken;
+import org.springframework.security.core.Authentication;
+import org.springframework.security.core.GrantedAuthority;
+import org.springframework.security.core.context.SecurityContextHolder;
 import org.springframework.test.context.TestContextAnnotationUtils;
+import org.springframework.util.ClassUtils;
 
 /** Prepares the caller of a test by its annotations: those of the method, else those of the class. */
 final class TestCaller {
 
     private final ApplicationContext context;
-    private final TestUser user;
+    private final User user;
 
     /**
      * @param user the user that is logged in for the test
      */
-    TestCaller(ApplicationContext context, TestUser user) {
+    TestCaller(ApplicationContext context, User user) {
         this.context = context;
         this.user = user;
     }
@@ -49,7 +55,7 @@ final class TestCaller {
             prepare(tier);
         }
         for (WithRateLimit limit : limits) {
-            TestUser counted = limit.user().isEmpty() ? user : new TestUser(limit.user(), Set.of());
+            User counted = limit.user().isEmpty() ? user : new User(limit.user(), Set.of());
             new LeftOver(context, limit, caller(counted)).leave();
         }
     }
@@ -110,7 +116,7 @@ final class TestCaller {
         }
     }
 
-    private @Nullable Caller caller(TestUser counted) {
+    private @Nullable Caller caller(User counted) {
         Policies policies = context.getBeanProvider(Policies.class).getIfAvailable();
         if (policies == null) {
             return null;
@@ -123,5 +129,43 @@ final class TestCaller {
                         counted.authorities(),
                         context.getBean(TestApiKey.class).current(),
                         accounts);
+    }
+
+    /**
+     * The user of a test, as Spring Security's annotations log one in.
+     *
+     * @param name {@code null} for nobody
+     */
+    record User(@Nullable String name, Set<String> authorities) {
+
+        private static final boolean HAS_SECURITY =
+                ClassUtils.isPresent("org.springframework.security.core.context.SecurityContextHolder", null);
+
+        private static final User NOBODY = new User(null, Set.of());
+
+        /** The user that is logged in now, on this thread. */
+        static User current() {
+            return HAS_SECURITY ? Security.user() : NOBODY;
+        }
+
+        /** This user; if it is nobody, the other one. */
+        User or(@Nullable User other) {
+            return name == null && other != null ? other : this;
+        }
+
+        /** Only loaded where Spring Security is there. */
+        private static final class Security {
+
+            static User user() {
+                Authentication user = SecurityContextHolder.getContext().getAuthentication();
+                return user == null || user instanceof AnonymousAuthenticationToken || !user.isAuthenticated()
+                        ? NOBODY
+                        : new User(
+                                user.getName(),
+                                user.getAuthorities().stream()
+                                        .map(GrantedAuthority::getAuthority)
+                                        .collect(Collectors.toSet()));
+            }
+        }
     }
 }

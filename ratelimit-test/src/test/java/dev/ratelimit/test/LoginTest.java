@@ -107,7 +107,7 @@ class LoginTest {
 
     @Test
     void limitOfLoginsNeedsAName(@Autowired ApplicationContext context) throws Exception {
-        assertThatThrownBy(() -> new TestCaller(context, TestUser.current())
+        assertThatThrownBy(() -> new TestCaller(context, TestCaller.User.current())
                         .prepare(getClass().getDeclaredMethod("withoutAName"), LoginTest.class))
                 .hasMessageContaining("user = \"alice\"");
     }
