@@ -9,7 +9,10 @@ import dev.ratelimit.connection.AwaitedLimitStore;
 import dev.ratelimit.connection.PooledLimitStore;
 import dev.ratelimit.engine.Grouping;
 import dev.ratelimit.engine.StoreRateLimiter;
+import dev.ratelimit.store.Answer;
+import dev.ratelimit.store.ForwardingLimitStore;
 import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.MemoryLimitStore;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
@@ -23,6 +26,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -168,7 +172,7 @@ public final class WarmUp implements SmartInitializingSingleton {
         Grouping patient = Grouping.DEFAULT
                 .withGroupsInFlight(Math.max(1, store.groupsAtOnce()))
                 .withDeadline(longest);
-        try (StoreRateLimiter limiter = StoreRateLimiter.builder(store, Limits.of())
+        try (StoreRateLimiter limiter = StoreRateLimiter.builder(new Forgiving(store), Limits.of())
                 .grouping(patient)
                 .rememberedDenials(0)
                 .build()) {
@@ -183,6 +187,37 @@ public final class WarmUp implements SmartInitializingSingleton {
             }
         } finally {
             reset(plain);
+        }
+    }
+
+    /**
+     * Answers from memory if the store fails: the limiter of the warm-up would log an outage, although no request was concerned. A
+     * store that has failed several times in a row is not asked any more.
+     */
+    private static final class Forgiving extends ForwardingLimitStore {
+
+        private static final int MOST_FAILURES = 3;
+
+        private final LimitStore memory = new MemoryLimitStore();
+        private final AtomicInteger failures = new AtomicInteger();
+
+        private Forgiving(LimitStore store) {
+            super(store);
+        }
+
+        @Override
+        public List<Answer> decide(List<Operation> group) {
+            if (failures.get() < MOST_FAILURES) {
+                try {
+                    List<Answer> answers = super.decide(group);
+                    failures.set(0);
+                    return answers;
+                } catch (RuntimeException e) {
+                    log.debug("Ignoring a failure to warm up: {}", LogText.of(e.getMessage()), e);
+                    failures.incrementAndGet();
+                }
+            }
+            return memory.decide(group);
         }
     }
 }

@@ -7,6 +7,7 @@ import dev.ratelimit.starter.FailingStoreTest.SickStore;
 import dev.ratelimit.store.Answer;
 import dev.ratelimit.store.ForwardingLimitStore;
 import dev.ratelimit.store.LimitStore;
+import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.store.MemoryLimitStore;
 import dev.ratelimit.store.Operation;
 import dev.ratelimit.testing.postgres.TestPostgres;
@@ -21,18 +22,23 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.web.server.context.WebServerInitializedEvent;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.EventListener;
 
 /** The first request finds everything ready. */
+@ExtendWith(OutputCaptureExtension.class)
 class WarmUpTest {
 
     private final ApplicationContextRunner application = new ApplicationContextRunner()
@@ -98,6 +104,37 @@ class WarmUpTest {
                     assertThat(rows(schema, "rate_limit_penalties")).isZero();
                     assertThat(connections(schema)).isEqualTo(3);
                 });
+    }
+
+    /** A store whose first calls fail, as those of a cold process that miss their deadline. */
+    static final class ColdStore extends ForwardingLimitStore {
+
+        private static final int FAILURES = 5;
+
+        private final AtomicInteger calls = new AtomicInteger();
+
+        ColdStore() {
+            super(new MemoryLimitStore());
+        }
+
+        @Override
+        public List<Answer> decide(List<Operation> group) {
+            if (calls.incrementAndGet() <= FAILURES) {
+                throw new LimitStoreException("no answer in time", new TimeoutException());
+            }
+            return super.decide(group);
+        }
+    }
+
+    /** No request was concerned. */
+    @Test
+    void callsThatFailWhileTheStoreIsColdAreNotReportedAsAnOutage(CapturedOutput output) {
+        application.withBean(ColdStore.class).run(context -> {
+            ColdStore store = context.getBean(ColdStore.class);
+
+            assertThat(store.calls).hasValueGreaterThan(ColdStore.FAILURES);
+            assertThat(output).doesNotContain("Store unavailable");
+        });
     }
 
     private static long rows(String schema, String table) throws SQLException {
