@@ -45,7 +45,7 @@ final class RedisRequirements {
     /** The script then compares no clocks. */
     private static final String NO_MOMENT = "";
 
-    /** When Redis deletes the key of a check that did not end. Clocks may differ. */
+    /** When Redis deletes the key of a check that did not end. */
     private static final Duration LEFTOVER = Duration.ofMinutes(5);
 
     private static final int MOST_TRIES = 3;
@@ -192,28 +192,29 @@ final class RedisRequirements {
     private void probe(RedisClusterCommands<String, String> commands, String server, Predicate<Integer> hasSlot) {
         String text = SwapScript.text();
         String[] keys = {key(hasSlot)};
-        List<Object> missing = commands.eval(text, ScriptOutputType.MULTI, keys, NO_MOMENT, "1", "version0", "", "");
-        String soon = Long.toString(System.currentTimeMillis() + LEFTOVER.toMillis());
+        List<Object> missing = requireAnswer(
+                "", commands.eval(text, ScriptOutputType.MULTI, keys, NO_MOMENT, "1", "version0", "", ""), server);
+        // By the clock of the server: this machine may be hours behind it.
+        long serverMillis = (Long) missing.get(0) / 1_000;
+        String soon = Long.toString(serverMillis + LEFTOVER.toMillis());
         String sha1 = commands.digest(text);
-        List<Object> written =
-                commands.evalsha(sha1, ScriptOutputType.MULTI, keys, NO_MOMENT, "1", "", "version1", soon);
-        List<Object> deleted =
-                commands.evalsha(sha1, ScriptOutputType.MULTI, keys, NO_MOMENT, "1", "version1", "", "0");
-        if (!isAnswer(missing, "") || !isAnswer(written, 1L) || !isAnswer(deleted, 1L)) {
-            throw new RedisRefusedException(
-                    server + " answered the script that decides with " + missing + ", " + written + " and " + deleted
-                            + " instead of its time with '', 1 and 1",
-                    "Make sure that no proxy answers instead of Redis.");
-        }
+        requireAnswer(
+                1L, commands.evalsha(sha1, ScriptOutputType.MULTI, keys, NO_MOMENT, "1", "", "version1", soon), server);
+        requireAnswer(
+                1L, commands.evalsha(sha1, ScriptOutputType.MULTI, keys, NO_MOMENT, "1", "version1", "", "0"), server);
         if (needsReplica) {
             Long unused = commands.waitForReplication(0, 1);
         }
     }
 
-    private static boolean isAnswer(List<Object> answer, Object expected) {
-        return answer.size() == 2
-                && answer.get(0) instanceof Long
-                && answer.get(1).equals(expected);
+    private static List<Object> requireAnswer(Object expected, List<Object> answer, String server) {
+        if (answer.size() == 2 && answer.get(0) instanceof Long && answer.get(1).equals(expected)) {
+            return answer;
+        }
+        throw new RedisRefusedException(
+                server + " answered the script that decides with " + answer + " instead of its time and '" + expected
+                        + "'",
+                "Make sure that no proxy answers instead of Redis.");
     }
 
     /** One that this server holds, and that no other instance looks at meanwhile. */
@@ -288,7 +289,8 @@ final class RedisRequirements {
             return new RedisRefusedException(
                     server + " refuses a command or a key that rate limits need: " + text,
                     "Let an administrator allow them: ACL SETUSER <user> ~" + prefix
-                            + "* +eval +evalsha +time +mget +exists +set +del +wait +info.");
+                            + "* +eval +evalsha +time +mget +exists +set +del +wait +info +hello +auth +client +ping. Add"
+                            + " +cluster in a cluster, and +select for a database other than 0.");
         }
         if (is(answer, "MOVED") || is(answer, "CROSSSLOT")) {
             return withoutCluster(server);

@@ -8,7 +8,10 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Subject;
 import dev.ratelimit.engine.StoreRateLimiter;
 import dev.ratelimit.operate.Operations;
+import dev.ratelimit.store.redis.AnotherClock;
+import dev.ratelimit.store.redis.RedisProcess;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -135,6 +138,23 @@ class RedisWiringTest {
             assertThat(restricted.keys())
                     .as("the check at startup leaves nothing")
                     .hasSize(1);
+        }
+    }
+
+    /** The time is that of the server. */
+    @Test
+    void clockOfThisMachineMayBeHoursBehindThatOfTheServer() throws IOException {
+        Path offset = Files.writeString(folder.resolve("offset"), "+7200");
+        try (RedisProcess ahead = RedisProcess.start(AnotherClock.in(offset))) {
+            Application.with(
+                            folder,
+                            "spring.data.redis.host=127.0.0.1",
+                            "spring.data.redis.port=" + ahead.port(),
+                            "ratelimit.on-failure=closed") // a local decision would look the same
+                    .run(context -> {
+                        assertThat(context).hasNotFailed();
+                        assertThat(remaining(context)).isEqualTo(9);
+                    });
         }
     }
 

@@ -148,7 +148,8 @@ class StartupRefusalTest {
                                 .withPropertyValues(
                                         "spring.data.redis.username=" + user, "spring.data.redis.password=secret")),
                         "refuses a command or a key that rate limits need: ",
-                        "ACL SETUSER <user> ~rl:* +eval +evalsha +time +mget +exists +set +del +wait +info");
+                        "ACL SETUSER <user> ~rl:* +eval +evalsha +time +mget +exists +set +del +wait +info +hello +auth"
+                                + " +client +ping. Add +cluster in a cluster, and +select for a database other than 0.");
             }
         }
     }

@@ -21,7 +21,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,10 +30,6 @@ import org.junit.jupiter.api.io.TempDir;
 class RedisClockTest {
 
     private static final Subject ALICE = Subject.user("alice");
-
-    private static final List<Path> FAKETIME = List.of(
-            Path.of("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"),
-            Path.of("/usr/lib/faketime/libfaketimeMT.so.1"));
 
     private final Limit hourly = Limit.named("hourly")
             .algorithm(new SlidingLog(5, Duration.ofHours(1)))
@@ -61,7 +56,7 @@ class RedisClockTest {
     @Test
     void serverWhoseClockJumpsIsFollowed(@TempDir Path folder) throws Exception {
         Path offset = Files.writeString(folder.resolve("offset"), "+0");
-        Map<String, String> environment = clockOf(offset);
+        Map<String, String> environment = AnotherClock.in(offset);
         Limit window = Limit.named("window")
                 .algorithm(new FixedWindow(5, Duration.ofHours(1)))
                 .build();
@@ -90,27 +85,12 @@ class RedisClockTest {
         }
     }
 
-    /** The environment of a server whose clock differs by that much; the file may change. */
-    private static Map<String, String> clockOf(Path offset) {
-        Path library = FAKETIME.stream().filter(Files::exists).findFirst().orElse(null);
-        Assumptions.assumeTrue(library != null, "libfaketime is not installed: no server can be given another clock");
-        return Map.of(
-                "LD_PRELOAD",
-                library.toString(),
-                "FAKETIME_TIMESTAMP_FILE",
-                offset.toString(),
-                "FAKETIME_NO_CACHE",
-                "1",
-                "FAKETIME_DONT_FAKE_MONOTONIC",
-                "1");
-    }
-
     /** A joint decision has one moment, which both servers must accept. */
     @Test
     void serversWithClocksApartFailRequestsOverBothAndNoOthers(@TempDir Path folder) throws Exception {
         Path offset = Files.writeString(folder.resolve("offset"), "+5");
         Limit limit = Instance.atMost("calls", 1_000);
-        try (RedisProcessCluster cluster = RedisProcessCluster.startIn(List.of(Map.of(), clockOf(offset)));
+        try (RedisProcessCluster cluster = RedisProcessCluster.startIn(List.of(Map.of(), AnotherClock.in(offset)));
                 Instance instance = Instance.on(cluster, RedisOptions.DEFAULT.withDeadline(Duration.ofSeconds(1)))) {
             Subject first = on(0, 2);
             Subject second = on(1, 2);

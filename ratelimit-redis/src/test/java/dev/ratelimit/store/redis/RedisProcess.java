@@ -20,7 +20,7 @@ import java.util.function.Function;
 import org.awaitility.Awaitility;
 
 /** A Redis server on this machine, with a folder of its own, that can be killed, paused and started again. */
-final class RedisProcess implements AutoCloseable {
+public final class RedisProcess implements AutoCloseable {
 
     private final RedisProgram program;
     private final Path folder;
@@ -46,7 +46,7 @@ final class RedisProcess implements AutoCloseable {
     }
 
     /** Starts the server that the tests bring along: a packaged one may use jemalloc, which does not start with another clock. */
-    static RedisProcess start(Map<String, String> environment, String... settings) {
+    public static RedisProcess start(Map<String, String> environment, String... settings) {
         return start(RedisProgram.bundled(), environment, settings);
     }
 
@@ -113,7 +113,7 @@ final class RedisProcess implements AutoCloseable {
                 });
     }
 
-    int port() {
+    public int port() {
         return port;
     }
 
