@@ -36,6 +36,12 @@ final class HeldUpServers extends RedisServers {
         }
     }
 
+    /** Thrown before a command that a replica has to acknowledge: it is carried out, but no replica has it in time. */
+    static final class NoReplicaException extends IOException {
+
+        private static final long serialVersionUID = 1L;
+    }
+
     private final RedisServers servers;
     private final Map<Integer, Queue<Before>> before = new ConcurrentHashMap<>();
 
@@ -85,6 +91,11 @@ final class HeldUpServers extends RedisServers {
         } catch (LostAnswerException e) {
             commands.forEach(this::carryOut);
             commands.forEach(command -> command.completeExceptionally(e));
+        } catch (NoReplicaException e) {
+            servers.sendTogether(0, commands.subList(0, 1));
+            AsyncCommand<byte[], byte[], ?> acknowledgement = commands.get(1);
+            acknowledgement.getOutput().set(0);
+            acknowledgement.complete();
         } catch (Exception e) {
             commands.forEach(command -> command.completeExceptionally(e));
         }

@@ -2,12 +2,14 @@ package dev.ratelimit.store.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.Decision;
 import dev.ratelimit.FailurePolicy;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Outcome;
 import dev.ratelimit.Subject;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -42,6 +44,28 @@ class RedisAcknowledgeTest {
                 long keys = replica.call(redis -> redis.dbsize());
                 assertThat(keys).isPositive();
             }
+        }
+    }
+
+    @Test
+    void decisionThatNoReplicaHasIsNotAllowedThoughItIsWritten() {
+        AtomicReference<HeldUpServers> held = new AtomicReference<>();
+        try (RedisProcess master = RedisProcess.start();
+                Instance instance = Instance.on(master, ACKNOWLEDGED, servers -> {
+                    held.set(new HeldUpServers(servers));
+                    return held.get();
+                })) {
+            assertThat(instance.used(ALICE, limit))
+                    .as("the server has the script")
+                    .isZero();
+            held.get().before("rl:{user:alice}:calls", () -> {
+                throw new HeldUpServers.NoReplicaException();
+            });
+
+            Decision decision = instance.decide(ALICE, limit);
+            assertThat(decision.outcome()).isEqualTo(Outcome.FAILED);
+            assertThat(decision.failure()).hasMessageContaining("no replica has acknowledged the decision in time");
+            assertThat(instance.used(ALICE, limit)).as("the safe side").isEqualTo(1);
         }
     }
 }

@@ -7,6 +7,7 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.LimitRequest;
 import dev.ratelimit.Subject;
 import io.lettuce.core.cluster.SlotHash;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerArray;
@@ -53,6 +54,29 @@ class RedisReshardingTest {
     void acknowledgedRequestsAreExactWhileTheirSlotMoves() throws Exception {
         try (RedisProcessCluster cluster = RedisProcessCluster.start(3, 1, "repl-ping-replica-period 1")) {
             moveUnderLoad(cluster, Instance.PATIENT.withAcknowledge(Acknowledge.REPLICA));
+        }
+    }
+
+    /** The client does not follow by itself where a replica has to acknowledge the decision. */
+    @Test
+    void acknowledgedRequestFollowsAKeyWhoseSlotIsStillOnTheWay() throws Exception {
+        Subject moving = subjects.get(0);
+        RedisOptions acknowledged =
+                RedisOptions.DEFAULT.withDeadline(Duration.ofSeconds(5)).withAcknowledge(Acknowledge.REPLICA);
+        try (RedisProcessCluster cluster = RedisProcessCluster.start(2, 1, "repl-ping-replica-period 1");
+                Instance instance = Instance.on(cluster, acknowledged)) {
+            assertThat(instance.isAllowed(moving, fast)).isTrue();
+            int slot = slot(moving);
+            int home = slot * cluster.masters().size() / SlotHash.SLOT_COUNT;
+            RedisProcess source = cluster.masters().get(home);
+            RedisProcess target = cluster.masters().get(1 - home);
+            begin(slot, source, target);
+            source.call(redis -> redis.migrate("127.0.0.1", target.port(), "rl:{user:moving}:fast", 0, 5_000));
+
+            assertThat(instance.isAllowed(moving, fast)).isTrue();
+            assertThat(instance.used(moving, fast)).isEqualTo(2);
+            long left = source.call(redis -> redis.dbsize());
+            assertThat(left).as("keys on the server that it leaves").isZero();
         }
     }
 
@@ -108,10 +132,7 @@ class RedisReshardingTest {
     private static void move(RedisProcessCluster cluster, int slot, int from, int to) {
         RedisProcess source = cluster.masters().get(from);
         RedisProcess target = cluster.masters().get(to);
-        String sourceId = source.call(redis -> redis.clusterMyId());
-        String targetId = target.call(redis -> redis.clusterMyId());
-        target.call(redis -> redis.clusterSetSlotImporting(slot, sourceId));
-        source.call(redis -> redis.clusterSetSlotMigrating(slot, targetId));
+        begin(slot, source, target);
         for (int moved = 0; ; ) {
             List<String> keys = source.call(redis -> redis.clusterGetKeysInSlot(slot, 10));
             if (keys.isEmpty()) {
@@ -124,7 +145,15 @@ class RedisReshardingTest {
                 moved++;
             }
         }
+        String targetId = target.call(redis -> redis.clusterMyId());
         target.call(redis -> redis.clusterSetSlotNode(slot, targetId));
         source.call(redis -> redis.clusterSetSlotNode(slot, targetId));
+    }
+
+    private static void begin(int slot, RedisProcess source, RedisProcess target) {
+        String sourceId = source.call(redis -> redis.clusterMyId());
+        String targetId = target.call(redis -> redis.clusterMyId());
+        target.call(redis -> redis.clusterSetSlotImporting(slot, sourceId));
+        source.call(redis -> redis.clusterSetSlotMigrating(slot, targetId));
     }
 }

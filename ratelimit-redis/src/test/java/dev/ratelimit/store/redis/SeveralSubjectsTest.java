@@ -83,6 +83,22 @@ class SeveralSubjectsTest {
         assertCharged(2, 1);
     }
 
+    /** They are in one slot, so nothing needs to be given back. */
+    @Test
+    void lostSwapOfOneLimitChargesNoOtherLimitOfItsSubject() {
+        Limit second = Instance.atMost("second", 10);
+        servers.before(USER_KEY, () -> otherCharges(USER, perUser));
+
+        Answer answer = instance.store
+                .decide(List.of(
+                        new Operation(Kind.DECIDE, List.of(new Demand(USER, perUser, 1), new Demand(USER, second, 1)))))
+                .get(0);
+
+        assertThat(answer.allowed()).isTrue();
+        assertThat(other.used(USER, perUser)).isEqualTo(2);
+        assertThat(other.used(USER, second)).isEqualTo(1);
+    }
+
     @Test
     void chargeIsGivenBackIfTheOtherSubjectIsUsedUpMeanwhile() {
         servers.before(USER_KEY, this::otherUsesUpTheUser);
@@ -156,6 +172,26 @@ class SeveralSubjectsTest {
             otherCharges(ADDRESS, strictAddress);
         }
         assertThat(violations(ADDRESS, strictAddress)).isZero();
+    }
+
+    /** The user is used up by the charge that is to be given back, and by another instance. The address is used up alone. */
+    @Test
+    void ownChargeInTheWayIsNoViolation() {
+        Limit strictUser = strict("strict-user", 2);
+        Limit single = Instance.atMost("single", 1);
+        Operation joint =
+                new Operation(Kind.DECIDE, List.of(new Demand(USER, strictUser, 1), new Demand(ADDRESS, single, 1)));
+        servers.before("rl:{ip:192.0.2.1}:single", () -> otherCharges(ADDRESS, single));
+        servers.before("rl:{user:alice}:strict-user", () -> true);
+        servers.before("rl:{user:alice}:strict-user", () -> otherCharges(USER, strictUser));
+
+        assertThat(instance.store.decide(joint).allowed()).isFalse();
+
+        Awaitility.await()
+                .untilAsserted(() -> assertThat(other.used(USER, strictUser)).isEqualTo(1));
+        assertThat(other.used(ADDRESS, single)).isEqualTo(1);
+        otherCharges(USER, strictUser);
+        assertThat(violations(USER, strictUser)).isZero();
     }
 
     /** The debt of a lost row is charged, though its request is denied. */
