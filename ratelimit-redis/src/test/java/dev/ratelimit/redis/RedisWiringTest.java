@@ -15,6 +15,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -117,6 +119,28 @@ class RedisWiringTest {
                 .lines()
                 .filter(line -> line.contains("name=shop"))
                 .toList();
+    }
+
+    /** A connection factory that the application made by itself shares no threads with the limiter. */
+    @Test
+    void threadsEndWithTheApplication() {
+        Set<Thread> before = lettuceThreads();
+        Application.withoutSpringDataRedis(folder)
+                .withBean(LettuceConnectionFactory.class, () -> new LettuceConnectionFactory("localhost", redis.port()))
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    assertThat(remaining(context)).isNotNegative();
+                    assertThat(lettuceThreads()).isNotEqualTo(before);
+                });
+
+        await().atMost(Duration.ofSeconds(30))
+                .untilAsserted(() -> assertThat(lettuceThreads()).isSubsetOf(before));
+    }
+
+    private static Set<Thread> lettuceThreads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("lettuce-"))
+                .collect(Collectors.toSet());
     }
 
     /** These are all the rights that the documentation names. */

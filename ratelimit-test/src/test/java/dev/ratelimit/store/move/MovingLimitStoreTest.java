@@ -138,6 +138,22 @@ class MovingLimitStoreTest {
         assertThat(remaining(current, ALICE, limit)).isZero();
     }
 
+    /** Memory does not grow without a bound. The limit then grants less, never more. */
+    @Test
+    void chargeOfLongAgoIsNotGivenBack() {
+        Limit limit =
+                Limit.named("calls").algorithm(new FixedWindow(5, ofMinutes(1))).build();
+        Verdict charged = both.decide(new Demand(ALICE, limit, 3)).first();
+        for (int i = 0; i < 65_536; i++) {
+            both.decide(new Demand(Subject.user("user" + i), limit, 1));
+        }
+
+        both.decide(new Operation(Kind.SETTLE, List.of(new Demand(ALICE, limit, 1, charged.charge()))));
+
+        assertThat(remaining(previous, ALICE, limit)).isEqualTo(2);
+        assertThat(remaining(current, ALICE, limit)).isEqualTo(2);
+    }
+
     @Test
     void requestOverSeveralLimitsIsChargedInBothOrInNone() {
         Limit narrow = Limit.named("narrow")
@@ -173,6 +189,20 @@ class MovingLimitStoreTest {
         both.decide(one(Kind.RESET, ALICE, limit));
         assertThat(isAllowed(previous, limit)).isTrue();
         assertThat(isAllowed(current, limit)).isTrue();
+    }
+
+    @Test
+    void violationThatOnlyTheCurrentStoreSeesCountsInThePreviousOneToo() {
+        Limit limit = Limit.named("penalized")
+                .algorithm(new FixedWindow(1, ofMinutes(1)))
+                .penalty(2, ofMinutes(5))
+                .build();
+        isAllowed(current, limit);
+
+        assertThat(allowed(both, limit, 2)).isZero();
+
+        assertThat(previous.decide(one(Kind.PEEK, ALICE, limit)).first().outcome())
+                .isEqualTo(Outcome.BLOCKED);
     }
 
     @ParameterizedTest
