@@ -27,6 +27,7 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Requests over two shards, one of which misbehaves. */
 class JointRequestsTest {
@@ -52,11 +53,18 @@ class JointRequestsTest {
         volatile Predicate<Operation> failsBefore = operation -> false;
         volatile Predicate<Operation> failsAfter = operation -> false;
         volatile CountDownLatch delay = new CountDownLatch(0);
+        volatile Kind delayed = Kind.DECIDE;
         volatile Duration pause = Duration.ZERO;
+        volatile boolean answersInTime = true;
         final AtomicInteger calls = new AtomicInteger();
 
         Misbehaving() {
             super(new MemoryLimitStore());
+        }
+
+        @Override
+        public boolean answersInTime() {
+            return answersInTime;
         }
 
         @Override
@@ -67,7 +75,7 @@ class JointRequestsTest {
                 throw new UnreachedStoreException("not reached", new IllegalStateException());
             }
             try {
-                if (group.stream().anyMatch(operation -> operation.kind() == Kind.DECIDE)) {
+                if (group.stream().anyMatch(operation -> operation.kind() == delayed)) {
                     delay.await();
                 }
             } catch (InterruptedException e) {
@@ -164,6 +172,29 @@ class JointRequestsTest {
 
         assertThat(charged(one, ALICE)).isEqualTo(1);
         one.failsAfter = operation -> false;
+        Awaitility.await()
+                .during(Duration.ofMillis(500))
+                .untilAsserted(() -> assertThat(charged(one, ALICE)).isEqualTo(1));
+    }
+
+    /** The shard made it, but nobody knows. */
+    @Test
+    @Timeout(60)
+    void refundThatComesAfterTheDeadlineAndFailsIsNotMadeAgain() {
+        ShardedLimitStore hasty =
+                new ShardedLimitStore(List.of(new Shard("one", one), new Shard("two", two)), Duration.ofSeconds(1));
+        assertThat(hasty.decide(both(Kind.DECIDE)).allowed()).isTrue();
+        useUp(two, BOB);
+        one.answersInTime = false;
+        one.delayed = Kind.SETTLE;
+        one.delay = new CountDownLatch(1);
+        one.failsAfter = operation -> operation.kind() == Kind.SETTLE;
+
+        assertThat(hasty.decide(both(Kind.DECIDE)).allowed()).isFalse();
+
+        assertThat(charged(one, ALICE)).as("not given back yet").isEqualTo(2);
+        one.delay.countDown();
+        Awaitility.await().untilAsserted(() -> assertThat(charged(one, ALICE)).isEqualTo(1));
         Awaitility.await()
                 .during(Duration.ofMillis(500))
                 .untilAsserted(() -> assertThat(charged(one, ALICE)).isEqualTo(1));
