@@ -17,6 +17,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,14 +45,21 @@ public final class SwapLoop {
 
     private final SwapTable table;
     private final Duration bound;
+    private final LongSupplier nanoTime;
     private final LostSwaps lostSwaps = new LostSwaps();
 
     /**
      * @param bound how long to try again after lost swaps
      */
     public SwapLoop(SwapTable table, Duration bound) {
+        this(table, bound, System::nanoTime);
+    }
+
+    /** The same by another clock, for tests. */
+    SwapLoop(SwapTable table, Duration bound, LongSupplier nanoTime) {
         this.table = table;
         this.bound = bound;
+        this.nanoTime = nanoTime;
     }
 
     /**
@@ -85,10 +93,10 @@ public final class SwapLoop {
         boolean withViolations = countsViolations(group);
         Backoff backoff = Backoff.within(bound);
         while (true) {
-            long readAt = System.nanoTime();
+            long readAt = nanoTime.getAsLong();
             SwapSnapshot snapshot = table.read(keys(open), withViolations);
             List<SwapChange> changes = decide(open, snapshot, answers);
-            if (!changes.isEmpty() && System.nanoTime() - readAt < OLDEST) {
+            if (!changes.isEmpty() && nanoTime.getAsLong() - readAt < OLDEST) {
                 Set<SwapChange> written = table.swap(changes);
                 answer(open, answers, part -> written.contains(part.change()));
             }

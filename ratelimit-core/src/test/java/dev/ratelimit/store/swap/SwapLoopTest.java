@@ -12,6 +12,7 @@ import dev.ratelimit.store.Operation.Demand;
 import dev.ratelimit.store.Operation.Kind;
 import dev.ratelimit.store.StateKey;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -56,6 +57,39 @@ class SwapLoopTest {
                     assertThat(e.answers().get(0)).isNotNull();
                     assertThat(e.answers().get(1)).isNull();
                 });
+    }
+
+    /** Its first answer takes longer than a second, as if this process had been paused. */
+    private static final class SlowTable implements SwapTable {
+
+        private final List<Long> written = new ArrayList<>();
+        private long nanos;
+        private long now = 1_000_000;
+
+        @Override
+        public SwapSnapshot read(Set<StateKey> keys, boolean withViolations) {
+            boolean first = nanos == 0;
+            SwapSnapshot snapshot = new SwapSnapshot(now, Map.of());
+            nanos += Duration.ofMillis(first ? 1_001 : 1).toNanos();
+            now += first ? 1_001_000 : 1_000;
+            return snapshot;
+        }
+
+        @Override
+        public Set<SwapChange> swap(List<SwapChange> changes) {
+            changes.forEach(change ->
+                    change.rows().forEach(row -> written.add(row.state().last())));
+            return Set.copyOf(changes);
+        }
+    }
+
+    @Test
+    void decisionOfMoreThanASecondAgoIsMadeAgain() {
+        SlowTable table = new SlowTable();
+        SwapLoop loop = new SwapLoop(table, Duration.ofSeconds(20), () -> table.nanos);
+
+        assertThat(loop.decide(List.of(decide(WINS))).get(0).now()).isEqualTo(2_001_000);
+        assertThat(table.written).containsExactly(2_001_000L);
     }
 
     private static Operation decide(Subject subject) {
