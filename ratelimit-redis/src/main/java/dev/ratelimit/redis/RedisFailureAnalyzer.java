@@ -27,6 +27,8 @@ final class RedisFailureAnalyzer implements FailureAnalyzer {
     }
 
     private static FailureAnalysis analysis(String beginning, Throwable cause, String advice) {
-        return new FailureAnalysis(beginning + cause.getMessage() + ".", advice, cause);
+        // Some errors of a server end with a stop, or with the arguments of a command and a space.
+        String reason = String.valueOf(cause.getMessage()).strip();
+        return new FailureAnalysis(beginning + reason + (reason.endsWith(".") ? "" : "."), advice, cause);
     }
 }

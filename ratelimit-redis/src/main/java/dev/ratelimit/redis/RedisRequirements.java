@@ -250,8 +250,8 @@ final class RedisRequirements {
         }
         return new RedisUnavailableException(
                 server + " is unreachable: " + rootMessage(failure),
-                "Start Redis, or correct the address under spring.data.redis: host and port, url, sentinel.nodes or"
-                        + " cluster.nodes.",
+                "Start Redis, or correct the address under spring.data.redis: host and port, url, sentinel.nodes and"
+                        + " sentinel.master, or cluster.nodes.",
                 failure);
     }
 
@@ -308,6 +308,12 @@ final class RedisRequirements {
                     "Wait until it is a master that takes writes, or correct the address under spring.data.redis.",
                     answer);
         }
+        if (text.contains("unknown command 'SENTINEL'") || text.contains("unknown command `SENTINEL`")) {
+            return new RedisRefusedException(
+                    server + " cannot be found: a server in spring.data.redis.sentinel.nodes is no Sentinel",
+                    "Write the addresses of the Sentinels, whose port is usually 26379. Without Sentinels, write"
+                            + " spring.data.redis.host and spring.data.redis.port instead.");
+        }
         if (text.contains("cluster support disabled")) {
             return new RedisRefusedException(
                     server + " is not a node of a cluster, but spring.data.redis.cluster.nodes is set",
@@ -327,8 +333,10 @@ final class RedisRequirements {
                         + " instead of spring.data.redis.host or spring.data.redis.url.");
     }
 
+    /** A server before 7.0 puts its own words before an error within a script. */
     private static boolean is(RedisCommandExecutionException answer, String error) {
-        return String.valueOf(answer.getMessage()).startsWith(error);
+        String text = String.valueOf(answer.getMessage());
+        return text.startsWith(error) || text.contains(": -" + error + " ");
     }
 
     private static String rootMessage(Throwable failure) {

@@ -80,6 +80,40 @@ class StartupRefusalTest {
     }
 
     @Test
+    void serverThatIsNoSentinel() throws IOException {
+        try (RunningRedis redis = RunningRedis.start()) {
+            FailureAnalysis analysis = analysis(Application.with(
+                    folder,
+                    "spring.data.redis.sentinel.master=mymaster",
+                    "spring.data.redis.sentinel.nodes=localhost:" + redis.port()));
+            assertSays(
+                    analysis,
+                    "the Redis master mymaster of the Sentinels at localhost:" + redis.port()
+                            + " cannot be found: a server in spring.data.redis.sentinel.nodes is no Sentinel.",
+                    "Write the addresses of the Sentinels");
+        }
+    }
+
+    /** Errors that pass: they come from within the script, which a server before 7.0 says first. */
+    @ParameterizedTest
+    @ValueSource(strings = {"replicaof localhost 1", "min-replicas-to-write 1", "maxmemory 1"})
+    void serverThatTakesNoWritesNow(String setting) throws IOException {
+        try (RunningRedis redis = RunningRedis.start(setting)) {
+            FailureAnalysis analysis = analysis(Application.with(folder, redis.properties()));
+            assertSays(
+                    analysis,
+                    "Redis at localhost:" + redis.port() + " answers, but takes no counts now: ",
+                    "Wait until it is a master that takes writes, or correct the address under spring.data.redis.");
+            assertThat(analysis.getAction()).contains("ratelimit.store.required: false");
+            assertThat(analysis.getDescription()).containsAnyOf("READONLY", "NOREPLICAS", "OOM");
+            assertThat(analysis.getDescription()).doesNotContain("..").endsWith(".");
+            Application.with(folder, redis.properties())
+                    .withPropertyValues("ratelimit.store.required=false")
+                    .run(context -> assertThat(context).hasNotFailed());
+        }
+    }
+
+    @Test
     void wrongPassword() throws IOException {
         try (RunningRedis redis = RunningRedis.start("requirepass right")) {
             WebApplicationContextRunner application = Application.with(folder, redis.properties());
