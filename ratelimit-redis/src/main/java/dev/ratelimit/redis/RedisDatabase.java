@@ -50,14 +50,20 @@ final class RedisDatabase implements CountsDatabase {
     }
 
     /** On connections of their own, which may wait longer. */
-    private static void check(LettuceConnectionFactory theirs, RedisOptions options) {
+    private void check(LettuceConnectionFactory theirs, RedisOptions options) {
         String where = ApplicationRedis.described(ApplicationRedis.configuration(theirs));
         LettuceConnectionFactory patient = OwnConnections.like(theirs, LONGEST_CHECK);
         try {
-            new RedisRequirements(where, options).check(patient.getRequiredNativeClient());
+            new RedisRequirements(where, options, isRequired()).check(patient.getRequiredNativeClient());
         } finally {
             patient.destroy();
         }
+    }
+
+    private boolean isRequired() {
+        return Binder.get(environment)
+                .bind("ratelimit.store.required", Boolean.class)
+                .orElse(true);
     }
 
     private RedisOptions options(Duration deadline, @Nullable InstantSource clock) {

@@ -3,11 +3,11 @@ package dev.ratelimit.redis;
 import dev.ratelimit.store.redis.Acknowledge;
 import dev.ratelimit.store.redis.RedisOptions;
 import dev.ratelimit.store.redis.SwapScript;
+import dev.ratelimit.support.LogText;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
-import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.RedisClusterClient;
@@ -17,6 +17,7 @@ import io.lettuce.core.cluster.api.sync.RedisClusterCommands;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.protocol.RedisProtocolException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -30,7 +31,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Checks at startup that every master can keep rate limits:
+ * Checks at startup that every master can keep rate limits. Masters of a cluster that are unavailable may be left out, if others are
+ * available.
  *
  * <ol>
  *   <li>It is reachable with the credentials of the application.
@@ -56,11 +58,14 @@ final class RedisRequirements {
     private final String where;
     private final String prefix;
     private final boolean needsReplica;
+    private final boolean needsAllMasters;
 
     /**
      * @param where names the servers
+     * @param needsAllMasters whether no master of a cluster may be unavailable
      */
-    RedisRequirements(String where, RedisOptions options) {
+    RedisRequirements(String where, RedisOptions options, boolean needsAllMasters) {
+        this.needsAllMasters = needsAllMasters;
         this.where = where;
         this.prefix = options.keyPrefix();
         this.needsReplica = options.acknowledge() == Acknowledge.REPLICA;
@@ -98,18 +103,37 @@ final class RedisRequirements {
 
     private void checkCluster(RedisClusterClient client) {
         try (StatefulRedisClusterConnection<String, String> connection = connect(client::connect)) {
+            List<RedisUnavailableException> missing = new ArrayList<>();
+            boolean isAnyAvailable = false;
             for (RedisClusterNode node : connection.getPartitions()) {
                 if (node.getSlots().isEmpty()) {
                     continue; // a replica, or a master without any key
                 }
-                RedisURI uri = node.getUri();
-                String server = "Redis at " + uri.getHost() + ":" + uri.getPort();
                 try {
-                    checkServer(connection.getConnection(node.getNodeId()).sync(), server, true, node::hasSlot);
-                } catch (RedisException e) {
-                    throw failure(server, e);
+                    checkNode(connection, node);
+                    isAnyAvailable = true;
+                } catch (RedisUnavailableException e) {
+                    missing.add(e);
                 }
             }
+            if (!missing.isEmpty() && (needsAllMasters || !isAnyAvailable)) {
+                throw missing.get(0);
+            }
+            missing.forEach(master -> log.warn(
+                    "Starting without a master of {}, which could not be checked; applying on-failure to its subjects until"
+                            + " it is available: {}",
+                    where,
+                    LogText.of(master.getMessage())));
+        }
+    }
+
+    private void checkNode(StatefulRedisClusterConnection<String, String> connection, RedisClusterNode node) {
+        String server =
+                "Redis at " + node.getUri().getHost() + ":" + node.getUri().getPort();
+        try {
+            checkServer(connection.getConnection(node.getNodeId()).sync(), server, true, node::hasSlot);
+        } catch (RedisException e) {
+            throw failure(server, e);
         }
     }
 

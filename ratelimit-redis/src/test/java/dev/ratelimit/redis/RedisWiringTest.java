@@ -17,12 +17,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
@@ -215,6 +217,32 @@ class RedisWiringTest {
             });
             assertThat(cluster.ports())
                     .allSatisfy(node -> assertThat(RunningRedis.size(node)).isPositive());
+        }
+    }
+
+    @Test
+    void clusterKeepsCountsWithoutAMasterThatIsDownAtTheStart(CapturedOutput output) throws IOException {
+        try (RunningCluster cluster = RunningCluster.start()) {
+            int down = cluster.ports().get(2);
+            cluster.end(down);
+            WebApplicationContextRunner application =
+                    Application.with(folder, cluster.property(), "ratelimit.on-failure=closed");
+
+            application.run(context -> assertThat(context)
+                    .getFailure()
+                    .hasStackTraceContaining(":" + down + " is unreachable: Connection refused"));
+            application.withPropertyValues("ratelimit.store.required=false").run(context -> {
+                assertThat(context).hasNotFailed();
+                assertThat(output).contains("Starting without a master of the Redis Cluster");
+                RateLimiter limiter = context.getBean(RateLimiter.class);
+                Set<Outcome> outcomes = IntStream.range(0, 60)
+                        .mapToObj(i -> limiter.decide(Subject.user("user" + i), "calls")
+                                .outcome())
+                        .collect(Collectors.toSet());
+                assertThat(outcomes)
+                        .as("of the subjects of all masters")
+                        .containsExactlyInAnyOrder(Outcome.ALLOWED, Outcome.FAILED);
+            });
         }
     }
 

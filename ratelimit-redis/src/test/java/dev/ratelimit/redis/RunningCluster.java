@@ -37,6 +37,17 @@ final class RunningCluster implements AutoCloseable {
         return running;
     }
 
+    /** Ends one of the nodes. The others go on without its slots. */
+    void end(int port) {
+        ports().forEach(node -> RunningRedis.ask(
+                RedisURI.create("localhost", node),
+                commands -> commands.configSet("cluster-require-full-coverage", "no")));
+        RunningRedis.ask(RedisURI.create("localhost", port), commands -> {
+            commands.shutdown(false);
+            return "ended";
+        });
+    }
+
     List<Integer> ports() {
         return cluster.ports();
     }
