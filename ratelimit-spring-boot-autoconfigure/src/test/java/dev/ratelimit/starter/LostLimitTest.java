@@ -3,6 +3,8 @@ package dev.ratelimit.starter;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Subject;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.annotation.RateLimited;
@@ -79,6 +81,17 @@ class LostLimitTest {
         }
     }
 
+    @RestController
+    static class Parcels {
+
+        @GetMapping("/upload")
+        @RateLimited(limit = "calls", countWhen = "#status == 200")
+        @RateLimited("uploads")
+        String parcel() {
+            return "x";
+        }
+    }
+
     private Path file() {
         return folder.resolve("ratelimit.db");
     }
@@ -137,6 +150,21 @@ class LostLimitTest {
         assertThat(output)
                 .containsOnlyOnce("@RateLimited on dev.ratelimit.starter.LostLimitTest$Uploads.upload() names the limit"
                         + " 'uploads', which no longer exists");
+    }
+
+    @Test
+    void reservationOfACallThatIsRejectedForALostLimitIsGivenBackOnce() throws Exception {
+        store("uploads");
+        try (RunningApplication application = start(Parcels.class, "ratelimit.on-failure=closed")) {
+            lose(application);
+
+            assertThat(statuses(application, 4)).containsExactly(503, 503, 503, 503);
+            assertThat(application
+                            .bean(RateLimiter.class)
+                            .peek(Subject.ip("127.0.0.1"), "calls")
+                            .remaining())
+                    .isEqualTo(3);
+        }
     }
 
     @Test

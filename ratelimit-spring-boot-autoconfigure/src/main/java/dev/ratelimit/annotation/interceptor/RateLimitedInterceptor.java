@@ -175,7 +175,6 @@ public final class RateLimitedInterceptor implements MethodInterceptor {
             Decision decision = lost.decide(limit.name(), "@RateLimited on " + limit.on(), policy(limit));
             context.decided(LimitRequest.NONE, decision, Duration.ZERO);
             if (!decision.allowed()) {
-                reservations.forEach(open -> open.reservation.giveBack());
                 throw new RateLimitExceededException(decision);
             }
             return true;
