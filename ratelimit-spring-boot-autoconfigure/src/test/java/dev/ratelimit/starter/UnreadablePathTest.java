@@ -7,6 +7,8 @@ import dev.ratelimit.RequestRecord;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -35,6 +37,37 @@ class UnreadablePathTest {
             String page() {
                 return "ok " + calls.incrementAndGet();
             }
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Backslashes {
+
+        @Bean
+        WebServerFactoryCustomizer<TomcatServletWebServerFactory> backslashes() {
+            return server -> server.addConnectorCustomizers(connector -> connector.setAllowBackslash(true));
+        }
+    }
+
+    /** Tomcat maps it to the application, and then fails to find the context path in it. */
+    @Test
+    void pathWhoseContextTheContainerCannotFindIsCountedRecordedAndRefused() throws Exception {
+        try (RunningApplication application = RunningApplication.start(
+                List.of(Application.class, Backslashes.class),
+                "server.servlet.context-path=/shop",
+                "server.tomcat.relaxed-path-chars=\\",
+                "ratelimit.store.type=memory",
+                "ratelimit.limits.one.algorithm=fixed-window",
+                "ratelimit.limits.one.max-requests=1",
+                "ratelimit.limits.one.window=3660d",
+                "ratelimit.rules.everything.key=ip",
+                "ratelimit.rules.everything.limits=one")) {
+            GateAgreementTest.Records records = application.bean(GateAgreementTest.Records.class);
+
+            assertThat(application.rawStatus("GET /shop\\cart HTTP/1.1")).isEqualTo(400);
+            assertThat(records.next().outcome()).isEqualTo(Outcome.ALLOWED);
+            assertThat(application.rawStatus("GET /shop\\cart HTTP/1.1")).isEqualTo(429);
+            assertThat(records.next().outcome()).isEqualTo(Outcome.THROTTLED);
         }
     }
 

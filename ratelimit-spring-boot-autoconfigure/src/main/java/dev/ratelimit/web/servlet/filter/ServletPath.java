@@ -40,7 +40,7 @@ record ServletPath(String sent, PathReadings readings) {
 
     private static String withinApplication(HttpServletRequest request) {
         String sent = request.getRequestURI();
-        String context = request.getContextPath();
+        String context = request.getServletContext().getContextPath(); // that of the request may be what failed
         return sent.startsWith(context) ? sent.substring(context.length()) : sent;
     }
 }
