@@ -4,7 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.ratelimit.Charged;
 import dev.ratelimit.LimitDecision;
+import dev.ratelimit.LimitRequest;
+import dev.ratelimit.Limits;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Subject;
 import dev.ratelimit.admin.ApiKeyAdmin.IssuedKey;
 import dev.ratelimit.admin.Inquiry;
 import dev.ratelimit.admin.NewApiKey;
@@ -154,6 +159,7 @@ abstract class PolicyRequests {
         settings.addAll(limit("rehearsed", 100));
         settings.add("ratelimit.limits.rehearsed.candidate.max-requests=1");
         settings.addAll(limit("live", 2));
+        settings.addAll(limit("arrival", 1));
         settings.addAll(List.of(
                 "ratelimit.rules.closed.path=/closed",
                 "ratelimit.rules.closed.action=block",
@@ -520,6 +526,30 @@ abstract class PolicyRequests {
         await().atMost(SOON)
                 .untilAsserted(
                         () -> assertThat(other.get("/stored/x").statusCode()).isEqualTo(200));
+    }
+
+    /** The other instance only decides: it never made a charge on that limit that it might give back. */
+    @Test
+    void denialIsNotRepeatedForLongWhereARuleSetWhileRunningMayGiveChargesBack() {
+        admin.rules()
+                .set(
+                        Rule.named("arrival")
+                                .path("/arrival")
+                                .key("ip")
+                                .limits("arrival")
+                                .build(),
+                        Change.by("ops"));
+        await().atMost(SOON).until(() -> other.bean(Limits.class).mayBeGivenBack("arrival"));
+        LimitRequest request = LimitRequest.of(Subject.ip("198.51.100.77"), "arrival");
+        Charged elsewhere = application.bean(RateLimiter.class).charge(request);
+        RateLimiter limiter = other.bean(RateLimiter.class);
+        assertThat(limiter.decide(request).allowed()).isFalse();
+
+        assertThat(elsewhere.giveBack()).isTrue();
+
+        await().atMost(SOON)
+                .untilAsserted(
+                        () -> assertThat(limiter.decide(request).allowed()).isTrue());
     }
 
     @Test
