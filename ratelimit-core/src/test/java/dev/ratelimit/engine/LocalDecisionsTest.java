@@ -119,6 +119,25 @@ class LocalDecisionsTest {
         assertThat(admitted(limiter(), ALICE, limit, 30)).isEqualTo(10);
     }
 
+    /** There is room for 50,000 subjects. Later ones share a count, so that a flood of names admits no more than one caller. */
+    @Test
+    void floodOfSubjectsFreesNobodyAndThoseWithoutRoomShareOneLimit() {
+        store.down(true);
+        StoreRateLimiter limiter = limiter();
+        assertThat(admitted(limiter, ALICE, TEN, 30)).isEqualTo(10);
+        for (int i = 1; i < 50_000; i++) {
+            assertThat(limiter.decide(Subject.user("flood" + i), TEN).allowed()).isTrue();
+        }
+
+        int admitted = 0;
+        for (int i = 0; i < 1_000; i++) {
+            admitted += limiter.decide(Subject.user("late" + i), TEN).allowed() ? 1 : 0;
+        }
+
+        assertThat(admitted).isEqualTo(10);
+        assertThat(limiter.decide(ALICE, TEN).allowed()).isFalse();
+    }
+
     @ParameterizedTest
     @MethodSource("limitsOfTen")
     void itGoesOnFromWhatTheStoreHasLastSaid(Limit limit) {

@@ -27,6 +27,11 @@ import java.util.List;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.postgresql.ds.PGSimpleDataSource;
+import org.postgresql.jdbc.PreferQueryMode;
+import dev.ratelimit.schema.Schema;
 
 /** Every subject is counted and found in the tables by its text, whatever its name. */
 class SubjectInDatabaseTest {
@@ -70,11 +75,18 @@ class SubjectInDatabaseTest {
         assertThat(userIds(dataSource, "rate_limit_penalties")).containsExactlyInAnyOrderElementsOf(texts());
     }
 
-    @Test
-    void anySubjectIsCountedOnPostgres() throws SQLException {
+    /** In the simple mode, the driver writes the values into the statement itself. */
+    @ParameterizedTest
+    @EnumSource(
+            value = PreferQueryMode.class,
+            names = {"EXTENDED", "SIMPLE"})
+    void anySubjectIsCountedOnPostgres(PreferQueryMode mode) throws SQLException {
         String schema = TestPostgres.instance().freshSchema();
-        DataSource dataSource = TestPostgres.instance().dataSource();
-        try (PostgresLimitStore store = TestStores.postgres(schema, new SettableClock())) {
+        Schema.migrate(TestPostgres.instance().dataSource(), schema);
+        PGSimpleDataSource dataSource = new PGSimpleDataSource();
+        dataSource.setUrl(TestPostgres.instance().jdbcUrl());
+        dataSource.setPreferQueryMode(mode);
+        try (PostgresLimitStore store = new PostgresLimitStore(dataSource, schema, new SettableClock())) {
             eachIsCounted(store);
         }
         assertThat(userIds(dataSource, schema + ".rate_limits")).containsExactlyInAnyOrderElementsOf(texts());
