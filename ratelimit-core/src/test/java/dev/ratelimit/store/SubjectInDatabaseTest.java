@@ -10,6 +10,7 @@ import dev.ratelimit.Outcome;
 import dev.ratelimit.Subject;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.engine.StoreRateLimiter;
+import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.postgresql.PostgresLimitStore;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.store.sqlite.SqliteLimitStore;
@@ -31,7 +32,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.postgresql.jdbc.PreferQueryMode;
-import dev.ratelimit.schema.Schema;
 
 /** Every subject is counted and found in the tables by its text, whatever its name. */
 class SubjectInDatabaseTest {
