@@ -24,6 +24,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -226,6 +227,18 @@ class KeysTest {
         application.get(path, "X-Forwarded-For", "198.51.100.9");
 
         assertThat(remaining(address)).isEqualTo(before - 1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"X-User-Id", "X-User", "X-Forwarded-User", "Remote-User"})
+    void userThatAClientNamesInAHeaderIsNotBelieved(String header) throws Exception {
+        Subject address = Subject.ip("198.51.100.10");
+        long before = remaining(address);
+
+        application.get("/user/x", "X-Forwarded-For", "198.51.100.10", header, "alice");
+        application.get("/user/x", "X-Forwarded-For", "198.51.100.10", header, "bob");
+
+        assertThat(remaining(address)).isEqualTo(before - 2);
     }
 
     @Test

@@ -109,6 +109,11 @@ final class RunningApplication implements AutoCloseable {
 
     /** Sends just this line, which no client library would, and gives the status of the answer. */
     int rawStatus(String requestLine) throws IOException {
+        return Integer.parseInt(raw(requestLine).substring(9, 12));
+    }
+
+    /** Sends just this line, and gives the answer as it came. */
+    String raw(String requestLine) throws IOException {
         try (Socket socket = new Socket("127.0.0.1", port())) {
             socket.setSoTimeout(10_000);
             OutputStream out = socket.getOutputStream();
@@ -116,8 +121,7 @@ final class RunningApplication implements AutoCloseable {
                     .getBytes(StandardCharsets.ISO_8859_1));
             out.flush();
             InputStream in = socket.getInputStream();
-            String answer = new String(in.readAllBytes(), StandardCharsets.ISO_8859_1);
-            return Integer.parseInt(answer.substring(9, 12));
+            return new String(in.readAllBytes(), StandardCharsets.ISO_8859_1);
         }
     }
 

@@ -27,6 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
@@ -90,6 +91,11 @@ class WebRequestsTest {
             return "posted";
         }
 
+        @DeleteMapping("/api/plain")
+        String deleted() {
+            return "deleted";
+        }
+
         @GetMapping("/api/callable")
         Callable<String> callable() {
             return () -> "callable";
@@ -135,6 +141,14 @@ class WebRequestsTest {
                 "ratelimit.limits.tight.algorithm=token-bucket",
                 "ratelimit.limits.tight.burst=1",
                 "ratelimit.limits.tight.refill=1/d",
+                "ratelimit.limits.deletes.algorithm=fixed-window",
+                "ratelimit.limits.deletes.max-requests=1",
+                "ratelimit.limits.deletes.window=3660d",
+                "spring.mvc.hiddenmethod.filter.enabled=true",
+                "ratelimit.rules.deletes.path=/api/plain",
+                "ratelimit.rules.deletes.methods=DELETE",
+                "ratelimit.rules.deletes.key=ip",
+                "ratelimit.rules.deletes.limits=deletes",
                 "ratelimit.rules.api.path=/api/**",
                 "ratelimit.rules.api.key=ip",
                 "ratelimit.rules.api.limits=all",
@@ -207,6 +221,18 @@ class WebRequestsTest {
         assertThat(application.rawStatus("HEAD /api/plain HTTP/1.1")).isEqualTo(200);
         assertThat(application.rawStatus("HEAD /api/plain HTTP/1.1")).isEqualTo(429);
         assertThat(application.rawStatus("POST /api/plain HTTP/1.1")).isEqualTo(200);
+    }
+
+    /** Spring's filter for forms replaces the method. */
+    @Test
+    void methodThatReplacesTheOneSentIsCounted() throws Exception {
+        String form = "application/x-www-form-urlencoded";
+
+        assertThat(application.post("/api/plain", form, "_method=DELETE").body())
+                .isEqualTo("deleted");
+        assertThat(application.post("/api/plain", form, "_method=delete").statusCode())
+                .isEqualTo(429);
+        assertThat(application.post("/api/plain", form, "_method=POST").body()).isEqualTo("posted");
     }
 
     @Test
