@@ -28,6 +28,7 @@ import dev.ratelimit.store.shard.ShardedLimitStore;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import dev.ratelimit.store.sqlite.SqliteLimitStore;
 import dev.ratelimit.testing.SettableClock;
+import dev.ratelimit.testing.postgres.StoppablePostgres;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -40,6 +41,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
@@ -47,6 +49,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.ds.PGSimpleDataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -87,6 +90,37 @@ class DurabilityTest {
         assertNothingLost(counted(postgres.dataSource(), schema), acknowledged);
         try (LimitStore reopened = new PostgresLimitStore(postgres.dataSource(), schema)) {
             assertGoesOn(reopened, counted(postgres.dataSource(), schema));
+        }
+    }
+
+    @Test
+    void everyAcknowledgedDecisionIsInPostgresAfterTheServerWasKilled(@TempDir Path folder) throws Exception {
+        try (StoppablePostgres server = new StoppablePostgres(folder.resolve("data"))) {
+            List.of("fsync", "full_page_writes", "synchronous_commit").forEach(setting -> server.set(setting, "on"));
+            server.start();
+            PGSimpleDataSource dataSource = new PGSimpleDataSource();
+            dataSource.setUrl(server.jdbcUrl());
+            Schema.migrate(dataSource, "ratelimit");
+            AtomicLong acknowledged = new AtomicLong();
+            try (StoreRateLimiter limiter = StoreRateLimiter.builder(
+                            new PostgresLimitStore(dataSource, "ratelimit"), Limits.of())
+                    .build()) {
+                Thread deciding = new Thread(() -> {
+                    while (limiter.decide(LimiterProcess.SUBJECT, LimiterProcess.ENDLESS)
+                                    .failure()
+                            == null) {
+                        acknowledged.incrementAndGet();
+                    }
+                });
+                deciding.start();
+                await().atMost(Duration.ofSeconds(60)).until(() -> acknowledged.get() >= ENOUGH);
+                server.kill();
+                deciding.join();
+            }
+
+            server.start();
+
+            assertThat(counted(dataSource, "ratelimit")).isBetween(acknowledged.get(), acknowledged.get() + 1);
         }
     }
 

@@ -74,6 +74,12 @@ public final class StoppablePostgres implements AutoCloseable {
         }
     }
 
+    /** Ends all its processes with SIGKILL, as a crash does. */
+    public void kill() {
+        signal("KILL");
+        stop();
+    }
+
     /** Freezes the server with SIGSTOP: the system still accepts connections for it, and nothing answers. */
     public void pause() {
         signal("STOP");
