@@ -575,6 +575,10 @@ class RequestRecordTest {
         } finally {
             store.failing = false;
             await().until(() -> status("/store/closed") == 200);
+            // Its record may come after its response, in the middle of the next test.
+            await().until(() -> records.all.stream()
+                    .anyMatch(one -> one.exchange().path().equals("/store/closed")
+                            && one.exchange().status() == 200));
         }
     }
 
