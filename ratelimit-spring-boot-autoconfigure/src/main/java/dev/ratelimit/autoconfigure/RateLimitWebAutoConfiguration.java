@@ -295,7 +295,8 @@ public final class RateLimitWebAutoConfiguration {
     private static FilterRegistrationBean<RateLimitFilter> registration(Phase phase, ServletGate gate, int order) {
         FilterRegistrationBean<RateLimitFilter> registration =
                 new FilterRegistrationBean<>(new RateLimitFilter(phase, gate));
-        registration.setDispatcherTypes(DispatcherType.REQUEST);
+        // A filter of the application that comes before may forward the request.
+        registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.FORWARD);
         registration.setOrder(order);
         registration.setName("rateLimitFilter." + phase);
         return registration;

@@ -11,7 +11,8 @@ import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
  * Leads a request through the gate, once, however often it is dispatched. There are two of these filters: one before
- * authentication, where the request arrives, and one after it, where its user is known.
+ * authentication, where the request arrives, and one after it, where its user is known. If a filter of the application has
+ * forwarded the request before it came here, it arrives where it was forwarded to.
  */
 public final class RateLimitFilter extends OncePerRequestFilter {
 
@@ -42,11 +43,13 @@ public final class RateLimitFilter extends OncePerRequestFilter {
             throws ServletException, IOException {
         ServletVisit known = ServletVisit.of(request);
         ServletVisit visit = known == null ? gate.begin(request) : known;
-        if (visit.passesFilter()) {
-            passOrReject(visit, request, response, chain);
-        } else {
-            visit.passingFilter();
+        boolean isOuter = !visit.passesFilter();
+        if (!visit.enters(phase, request.getDispatcherType())) {
+            chain.doFilter(request, response);
+        } else if (isOuter) {
             record(visit, request, response, chain);
+        } else {
+            passOrReject(visit, request, response, chain);
         }
     }
 

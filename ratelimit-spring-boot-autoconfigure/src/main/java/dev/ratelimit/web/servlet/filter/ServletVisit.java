@@ -6,10 +6,13 @@ import dev.ratelimit.LimitRequest;
 import dev.ratelimit.RequestRecord;
 import dev.ratelimit.gate.Visit;
 import dev.ratelimit.policy.PathReadings;
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.servlet.HandlerMapping;
 
@@ -26,7 +29,12 @@ final class ServletVisit {
     private final List<Revocable> revocable = new ArrayList<>(1);
 
     private volatile @Nullable String endpoint;
-    private volatile boolean passesFilter;
+
+    /** Guarded by this visit, as is the next. */
+    private final Set<RateLimitFilter.Phase> entered = EnumSet.noneOf(RateLimitFilter.Phase.class);
+
+    /** The dispatch in which the request arrived; {@code null} before it does. */
+    private @Nullable DispatcherType arrivedBy;
 
     /** Guarded by this visit, together with adding to the record. */
     private boolean published;
@@ -50,17 +58,21 @@ final class ServletVisit {
     }
 
     /** Whether the request passes a filter of ours, which publishes its record and knows when it is done. */
-    boolean passesFilter() {
-        return passesFilter;
+    synchronized boolean passesFilter() {
+        return !entered.isEmpty();
     }
 
-    void passingFilter() {
-        passesFilter = true;
+    /** Enters a phase; {@code false} if the request has entered it before, or is dispatched again since it arrived. */
+    synchronized boolean enters(RateLimitFilter.Phase phase, DispatcherType dispatch) {
+        if (entered.isEmpty()) {
+            arrivedBy = dispatch;
+        }
+        return arrivedBy == dispatch && entered.add(phase);
     }
 
     /** Whether decisions are still part of the record of the request: a filter publishes it, and has not done so yet. */
     synchronized boolean isRecorded() {
-        return passesFilter && !published;
+        return passesFilter() && !published;
     }
 
     /**
