@@ -16,6 +16,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.UUID;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -78,6 +79,42 @@ final class StoredReports implements Reports {
                                     TotalsSums.totals(row),
                                     ofPeriod == null ? null : ofPeriod.percentiles());
                         });
+    }
+
+    /** Names are compared by their bytes, so subjects that begin with {@code subject+} are those before {@code subject,}. */
+    @Override
+    public List<SubjectTimeline> timelines(String subject, Granularity granularity, Instant from, Instant until) {
+        Map<String, List<Period>> byLimit = new TreeMap<>();
+        database.reads()
+                .query(
+                        "SELECT resource, " + database.micros("period_start") + " AS start_micros, " + COUNTS + " FROM "
+                                + totals() + " WHERE granularity = :granularity AND period_start >= "
+                                + database.moment(":from") + " AND period_start < " + database.moment(":until")
+                                + " AND (user_id = :subject OR (user_id > :first AND user_id < :last)) AND NOT "
+                                + onTrial + " GROUP BY resource, period_start ORDER BY resource, period_start",
+                        Map.of(
+                                "granularity",
+                                granularity.keyword(),
+                                "from",
+                                Micros.of(from),
+                                "until",
+                                Micros.of(until),
+                                "subject",
+                                subject,
+                                "first",
+                                subject + "+",
+                                "last",
+                                subject + ","),
+                        (RowCallbackHandler) row -> byLimit.computeIfAbsent(
+                                        row.getString("resource"), absent -> new ArrayList<>())
+                                .add(new Period(
+                                        Micros.toInstant(row.getLong("start_micros")), TotalsSums.totals(row), null)));
+        return byLimit.entrySet().stream()
+                .map(limit -> new SubjectTimeline(limit.getKey(), limit.getValue()))
+                .sorted(Comparator.comparingLong(SubjectTimeline::denied)
+                        .thenComparingLong(SubjectTimeline::total)
+                        .reversed())
+                .toList();
     }
 
     @Override

@@ -321,14 +321,30 @@ public final class Operations {
      * @param limit the name of a limit, or {@code null} for whole requests
      */
     public List<PeriodView> timeline(@Nullable String limit, Reports.Granularity granularity, Duration last) {
+        requireFew(granularity, last);
+        return reports().timeline(limit, granularity, since(last), clock.instant()).stream()
+                .map(PeriodView::of)
+                .toList();
+    }
+
+    /**
+     * The requests of a subject over time on each limit, the limit with the most denials first. Periods without a row of its own are
+     * left out: it was not denied, and others were busier.
+     *
+     * @param subject its text, such as {@code user:alice}; subjects of several parts that begin with it are included
+     */
+    public List<Reports.SubjectTimeline> timelines(String subject, Reports.Granularity granularity, Duration last) {
+        requireFew(granularity, last);
+        String text = admin.subjects().counted(subject).text();
+        return reports().timelines(text, granularity, since(last), clock.instant());
+    }
+
+    private static void requireFew(Reports.Granularity granularity, Duration last) {
         if (last.dividedBy(granularity.length()) > MOST_PERIODS) {
             throw new IllegalArgumentException("the time is " + Times.spoken(last) + "; write at most "
                     + Times.spoken(granularity.length().multipliedBy(MOST_PERIODS)) + " of periods of a "
                     + granularity.keyword());
         }
-        return reports().timeline(limit, granularity, since(last), clock.instant()).stream()
-                .map(PeriodView::of)
-                .toList();
     }
 
     /** Requests of the audit trail, the newest first. */

@@ -12,6 +12,7 @@ import dev.ratelimit.audit.report.AuditQuery;
 import dev.ratelimit.audit.report.Reports;
 import dev.ratelimit.audit.report.Reports.Granularity;
 import dev.ratelimit.audit.report.Reports.Period;
+import dev.ratelimit.audit.report.Reports.SubjectTimeline;
 import dev.ratelimit.audit.report.Reports.SubjectTotals;
 import dev.ratelimit.audit.report.Reports.Totals;
 import dev.ratelimit.gate.Subjects;
@@ -605,6 +606,49 @@ abstract class AuditContract {
                         tuple("user:alice", "api"),
                         tuple("user:bob", "login"),
                         tuple(Subject.ip("192.0.2.3").text(), ""));
+    }
+
+    @Test
+    void timelinesOfASubjectAreByLimitTheMostDeniedFirst() {
+        Instant first = clock.instant();
+        for (int i = 0; i < 3; i++) {
+            audit.recorded(TestRequests.allowed("alice", "api"));
+        }
+        audit.recorded(TestRequests.allowed("alice", "api:candidate"));
+        audit.recorded(TestRequests.throttled("alicia", "api"));
+        clock.move(Duration.ofMinutes(2));
+        audit.recorded(TestRequests.throttled("alice", "login"));
+        audit.recorded(TestRequests.allowed("alice", "api"));
+        audit.flush();
+
+        List<SubjectTimeline> found = audit.reports().timelines("user:alice", Granularity.MINUTE, first, later(60));
+
+        assertThat(found).extracting(SubjectTimeline::limit).containsExactly("login", "api");
+        assertThat(found.get(1).periods())
+                .extracting(Period::start, Period::totals)
+                .containsExactly(
+                        tuple(first, new Totals(3, 3, 0, 0, 0, 0)),
+                        tuple(first.plus(Duration.ofMinutes(2)), new Totals(1, 1, 0, 0, 0, 0)));
+        assertThat(found).extracting(SubjectTimeline::denied).containsExactly(1L, 0L);
+        assertThat(audit.reports().timelines("user:ali", Granularity.MINUTE, first, later(60)))
+                .as("the beginning of a name")
+                .isEmpty();
+    }
+
+    /** A plus sign is between the parts. */
+    @Test
+    void timelinesOfASubjectHaveSubjectsOfSeveralPartsThatBeginWithIt() {
+        Instant first = clock.instant();
+        Subject eve = Subject.of("name", "eve");
+        audit.recorded(TestRequests.throttledLogin(eve.and("ip", "192.0.2.1")));
+        audit.recorded(TestRequests.throttledLogin(eve.and("ip", "192.0.2.2")));
+        audit.recorded(TestRequests.throttledLogin(eve));
+        audit.recorded(TestRequests.throttledLogin(Subject.of("name", "evelyn")));
+        audit.flush();
+
+        assertThat(audit.reports().timelines(eve.text(), Granularity.MINUTE, first, later(60)))
+                .extracting(SubjectTimeline::limit, SubjectTimeline::total)
+                .containsExactly(tuple("login", 3L));
     }
 
     @Test

@@ -25,6 +25,11 @@ public record NoReports(String reason) implements Reports {
     }
 
     @Override
+    public List<SubjectTimeline> timelines(String subject, Granularity granularity, Instant from, Instant until) {
+        throw missing();
+    }
+
+    @Override
     public List<SubjectTotals> busiest(Instant since, int most) {
         throw missing();
     }

@@ -20,6 +20,15 @@ public interface Reports {
      */
     List<Period> timeline(@Nullable String limit, Granularity granularity, Instant from, Instant until);
 
+    /**
+     * The requests of a subject over time on each limit, the limit with the most denials first. Periods in which the subject has no
+     * row of its own are left out: it was not denied, and others were busier. Limits on trial are left out, too.
+     *
+     * @param subject its text, see {@link dev.ratelimit.Subject#ofText}; subjects of several parts that begin with it are included
+     * @param from the start of the first period is not before it
+     */
+    List<SubjectTimeline> timelines(String subject, Granularity granularity, Instant from, Instant until);
+
     /** The subjects with the most requests, the busiest first, for each limit. */
     List<SubjectTotals> busiest(Instant since, int most);
 
@@ -80,6 +89,31 @@ public interface Reports {
      * @param decisionTime how long decisions took; {@code null} if none was taken
      */
     record Period(Instant start, Totals totals, @Nullable Percentiles decisionTime) {}
+
+    /**
+     * The requests of a subject on a limit over time.
+     *
+     * @param limit the name of the limit; empty for requests that were denied without one, as by a block
+     * @param periods the oldest first
+     */
+    record SubjectTimeline(String limit, List<Period> periods) {
+
+        public SubjectTimeline {
+            periods = List.copyOf(periods);
+        }
+
+        /** The denials of all periods. */
+        public long denied() {
+            return periods.stream()
+                    .mapToLong(period -> period.totals().denied())
+                    .sum();
+        }
+
+        /** The requests of all periods. */
+        public long total() {
+            return periods.stream().mapToLong(period -> period.totals().total()).sum();
+        }
+    }
 
     /** Percentiles of a time. */
     record Percentiles(Duration p50, Duration p95, Duration p99) {}
