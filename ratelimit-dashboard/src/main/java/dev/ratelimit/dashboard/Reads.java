@@ -4,6 +4,7 @@ import dev.ratelimit.admin.ChangeLog;
 import dev.ratelimit.admin.Inquiry;
 import dev.ratelimit.audit.report.Reports.Granularity;
 import dev.ratelimit.operate.BlockView;
+import dev.ratelimit.operate.ChangeView;
 import dev.ratelimit.operate.InstanceStatus;
 import dev.ratelimit.operate.LimitView;
 import dev.ratelimit.operate.Operations;
@@ -40,6 +41,9 @@ final class Reads {
     private static final int BLOCKS = 200;
     private static final int CHANGES = 200;
 
+    /** Limits to choose from in the chart of a subject. */
+    private static final int TIMELINES = 50;
+
     /** Changes that are marked in the chart of all requests. */
     private static final int MARKED = 20;
 
@@ -70,18 +74,22 @@ final class Reads {
         return new ScreenData().with("at", operations.now()).with("health", Health.of(status, operations.isEnabled()));
     }
 
+    /** All that is known without the database. It is here at once, also while the rest of a screen waits for a database that is gone. */
     Object health(ServerRequest request) {
-        return screen().json();
+        return fromMemory().json();
+    }
+
+    private ScreenData fromMemory() {
+        return screen().with("enabled", operations.isEnabled())
+                .with("status", operations.status())
+                .with("problems", first(PROBLEMS, operations.problems(), Object::toString))
+                .with("problemCount", operations.problems().size());
     }
 
     Object now(ServerRequest request) {
         String limit = parameter(request, "limit");
         String range = range(request);
-        InstanceStatus status = operations.status();
-        return screen().with("enabled", operations.isEnabled())
-                .with("status", status)
-                .with("problems", first(PROBLEMS, operations.problems(), Object::toString))
-                .with("problemCount", operations.problems().size())
+        return fromMemory()
                 .with("limits", first(NAMES, operations.limitNames(), name -> name))
                 .with("limitCount", operations.limitNames().size())
                 .with("timeline", () -> timeline(limit, range))
@@ -99,23 +107,45 @@ final class Reads {
     }
 
     private Map<String, Object> timeline(@Nullable String limit, String range) {
-        Granularity granularity = switch (range) {
+        Granularity granularity = granularity(range);
+        Duration last = last(granularity);
+        return timeline(granularity, operations.timeline(limit, granularity, last));
+    }
+
+    /** The limits that a subject used in that time, each with its timeline. */
+    private List<Map<String, Object>> timelines(String subject, String range) {
+        Granularity granularity = granularity(range);
+        return first(TIMELINES, operations.timelines(subject, granularity, last(granularity)), found -> {
+            Map<String, Object> timeline = timeline(granularity, found.periods());
+            timeline.put("limit", found.limit());
+            return timeline;
+        });
+    }
+
+    private static Granularity granularity(String range) {
+        return switch (range) {
             case "hour" -> Granularity.MINUTE;
             case "day" -> Granularity.HOUR;
             case "month" -> Granularity.DAY;
             default -> throw new IllegalArgumentException("the range is '" + range + "'; write hour, day or month");
         };
-        Duration last = switch (granularity) {
+    }
+
+    private static Duration last(Granularity granularity) {
+        return switch (granularity) {
             case MINUTE -> HOUR;
             case HOUR -> DAY;
             case DAY -> Duration.ofDays(30);
         };
+    }
+
+    private Map<String, Object> timeline(Granularity granularity, List<?> periods) {
         Instant until = operations.now();
         Map<String, Object> timeline = new LinkedHashMap<>();
         timeline.put("granularity", granularity.keyword());
-        timeline.put("from", until.minus(last));
+        timeline.put("from", until.minus(last(granularity)));
         timeline.put("until", until);
-        timeline.put("periods", operations.timeline(limit, granularity, last));
+        timeline.put("periods", periods);
         return timeline;
     }
 
@@ -162,7 +192,7 @@ final class Reads {
                     derivation == null ? "No limit is named " + name + "." : RefusedException.sentence(derivation));
         }
         return screen().with("limit", limit)
-                .with("history", operations.limitHistory(name))
+                .with("history", () -> operations.limitHistory(name))
                 .with("timeline", () -> timeline(name, range(request)))
                 .with(
                         "trial",
@@ -177,7 +207,7 @@ final class Reads {
             throw RefusedException.of(404, "No rule is named " + name + ".");
         }
         return screen().with("rule", rule)
-                .with("history", operations.ruleHistory(name))
+                .with("history", () -> operations.ruleHistory(name))
                 .json();
     }
 
@@ -207,6 +237,7 @@ final class Reads {
         return screen().with("subject", subject)
                 .with("block", subject.block())
                 .with("canBlock", text.startsWith(USER) || text.startsWith(ADDRESS))
+                .with("timelines", () -> timelines(text, range(request)))
                 .with("audit", () -> operations.audit(text, DAY, ENTRIES))
                 .json();
     }
@@ -219,9 +250,22 @@ final class Reads {
                 .json();
     }
 
+    /** The newest changes, or those before the oldest one that the page has. */
     Object changes(ServerRequest request) {
-        return screen().with("changes", operations.changes(ChangeLog.Query.newest(CHANGES)))
+        String before = parameter(request, "before");
+        List<ChangeView> found = operations.changes(
+                new ChangeLog.Query(before == null ? null : (Long) id(before), null, null, CHANGES + 1));
+        return screen().with("changes", first(CHANGES, found, change -> change))
+                .with("more", found.size() > CHANGES)
                 .json();
+    }
+
+    private static long id(String text) {
+        try {
+            return Long.parseLong(text);
+        } catch (NumberFormatException e) {
+            throw RefusedException.of(400, "The parameter before must be a whole number.");
+        }
     }
 
     /** Explains a request that is described, or that of a {@code curl} line. */

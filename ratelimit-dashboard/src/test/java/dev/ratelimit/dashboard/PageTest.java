@@ -272,6 +272,19 @@ class PageTest {
         browser.find(".found a").click();
         browser.awaitText("penalty");
         assertThat(browser.text()).contains("search", "quota:day", "blocked", "Recent requests", "/api/search/{id}");
+        assertThat(browser.find("section[aria-labelledby=h-limits] tbody th").getText())
+                .as("the limit that denies")
+                .isEqualTo("search");
+        browser.await("its requests", () -> !browser.all("svg.chart .denied").isEmpty());
+        assertThat(browser.find("select[aria-label='Limit to show']").getDomProperty("value"))
+                .as("the limit with the most denials")
+                .isEqualTo("search");
+        assertThat(browser.find(".readout").getText()).isEqualTo("3 allowed, 4 denied (57 %)");
+        browser.press("24 hours");
+        browser.await(
+                "hours of this subject",
+                () -> browser.find(".chart").getDomAttribute("aria-label").contains("each hour"));
+        browser.press("Last hour");
         String left = browser.find("[data-until]").getText();
         browser.await(
                 "the countdown", () -> !browser.find("[data-until]").getText().equals(left));

@@ -2,6 +2,7 @@
 
 import { Folded, bar, card, countdown, counted, el, empty, ending, limitLink, link, loading, number, show, since, table, tag, time, to } from './dom.js';
 import { get } from './api.js';
+import { ranges, showChart } from './chart.js';
 import { action, block, reset, unblock } from './actions.js';
 
 const OUTCOMES = { allowed: 'good', throttled: 'bad', blocked: 'bad', exempt: 'info', unknown: 'off', unknown_api_key: 'bad', failed_open: 'warn', failed_closed: 'bad' };
@@ -30,12 +31,12 @@ function again(standing) {
 }
 
 /** @param blocked whether all requests are rejected before a limit is asked */
-function standings(page, view, blocked) {
+function standings(page, view, blocked, few) {
   if (view.limits.length === 0) {
     return empty('No limit has counted this subject lately.');
   }
-  return table('Limits', [{ title: 'Limit' }, { title: 'Next request' }, { title: 'Used' }, { title: 'Resets in' }, { title: 'Last request' }, { title: '' }],
-    view.limits.map(standing => [
+  return [table('Limits', [{ title: 'Limit' }, { title: 'Next request' }, { title: 'Used' }, { title: 'Resets in' }, { title: 'Last request' }, { title: '' }],
+    few.rows(mostUsedFirst(view.limits)).map(standing => [
       [limitLink(standing.limit), standing.trial ? [' ', tag('trial', 'info')] : null,
         standing.subject === view.subject ? null : el('div', {}, link(standing.subject, 'subjects', standing.subject))],
       outcome(blocked ? 'blocked' : standing.outcome),
@@ -43,7 +44,18 @@ function standings(page, view, blocked) {
       again(standing),
       standing.lastRequestAt ? since(standing.lastRequestAt) : '',
       action(page, 'Reset …', { class: 'small', 'data-key': `reset ${standing.limit} ${standing.subject}`, 'aria-label': `Reset ${standing.limit}`, done: 'Reset on all instances.' }, () => reset(standing.subject, standing.limit.startsWith('quota') ? 'quota' : standing.limit)),
-    ]));
+    ])), few.button('Limits', view.limits.length)];
+}
+
+/** Limits that deny come first, and those that were never used last. */
+function mostUsedFirst(limits) {
+  const share = ({ outcome: word, count: used }) => (OUTCOMES[word] === 'bad' ? 2 : used?.capacity ? (used.used ?? 0) / used.capacity : 0);
+  return [...limits].sort((one, other) => share(other) - share(one));
+}
+
+/** The limits in the chart of a subject. Each counts on its own: a sum over them would count a request several times. */
+function inChart(limit) {
+  return limit === '' ? 'Blocked without a limit' : limit;
 }
 
 function entries(audit, siblings, few) {
@@ -161,14 +173,34 @@ export function subjects(page, text) {
   }
   let noSubject = false;
   let siblings;
-  const few = new Folded(Infinity, 8, page.refresh);
-  const [top, first, second, third] = [el('div', { class: 'page-head' }), el('div', {}), el('div', {}), el('div', {})];
-  const parts = [top, card('Limits', {}, first), third, card('Recent requests', {}, second)];
+  const few = new Folded(15, 8, page.refresh);
+  const fewLimits = new Folded(8, 4, page.refresh);
+  const [top, first, second, third, requests] = [el('div', { class: 'page-head' }), el('div', {}), el('div', {}), el('div', {}), el('div', {})];
+  let only;
+  let timelines = [];
+  const select = el('select', { 'aria-label': 'Limit to show', onchange: () => { only = select.value; draw(); } });
+  const range = ranges(page.refresh);
+  const timelineCard = card('Requests over time', {}, requests);
+  timelineCard.querySelector('.card-head').append(el('div', { class: 'controls' }, select, range.choice));
+  const parts = [top, card('Limits', {}, first), timelineCard, third, card('Recent requests', {}, second)];
   page.main.append(...parts);
-  first.append(loading());
-  second.append(loading());
+  for (const place of [first, requests, second]) {
+    place.append(loading());
+  }
+
+  function draw() {
+    const shown = timelines.find(({ limit }) => limit === only) ?? timelines[0];
+    select.hidden = timelines.length === 0;
+    show(select, [timelines.map(({ limit }) => limit), shown?.limit], () =>
+      timelines.map(({ limit }) => el('option', { value: limit, selected: limit === shown.limit }, inChart(limit))));
+    if (shown) {
+      showChart(requests, shown);
+    }
+  }
+
   async function load() {
-    const data = noSubject ? null : await get('subject', { text }).catch(failure => {
+    const wanted = range.chosen();
+    const data = noSubject ? null : await get('subject', { text, range: wanted }).catch(failure => {
       if (failure.status !== 422) {
         throw failure;
       }
@@ -189,9 +221,16 @@ export function subjects(page, text) {
       siblings ??= await siblingsOf(data.subject.subject).catch(() => []);
     }
     show(top, { subject: data.subject, block: data.block, canBlock: data.canBlock }, part => head(page, part));
-    show(first, [data.subject, Boolean(data.block)], ([view, blocked]) => standings(page, view, blocked));
+    show(first, [data.subject, Boolean(data.block), fewLimits.shown], ([view, blocked]) => standings(page, view, blocked, fewLimits));
+    if (wanted === range.chosen()) {
+      timelines = data.timelines ?? [];
+      draw();
+      if (timelines.length === 0) {
+        show(requests, data.missing?.timelines ?? '', why => empty(why || 'No requests of this time are known.'));
+      }
+    }
     show(third, data.subject.apiKeys, all => (all.length ? keys(data.subject) : null));
-    show(second, [data.audit ?? data.missing, few.shown], () => (data.audit ? entries(data.audit, siblings ?? [], few) : empty(Object.values(data.missing)[0])));
+    show(second, [data.audit ?? data.missing, few.shown], () => (data.audit ? entries(data.audit, siblings ?? [], few) : empty(data.missing.audit)));
   }
   return { load, every: 3000 };
 }
