@@ -6,6 +6,8 @@ import dev.ratelimit.schema.Schema;
 import dev.ratelimit.store.sqlite.SqliteFile;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -22,6 +24,8 @@ class LargeTest {
 
     private static final int MANY = 10_000;
     private static final int RULES = 500;
+
+    private static final int CHANGES = 450;
 
     @TempDir
     static Path folder;
@@ -52,6 +56,11 @@ class LargeTest {
                 now + hour,
                 hour,
                 now + 24 * hour);
+        jdbc.update(
+                "WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < " + (CHANGES - 1) + ")"
+                        + " INSERT INTO rate_limit_admin_logs (changed_at, changed_by, action, kind, name, reason)"
+                        + " SELECT ? + i, 'ops', 'block', 'user', format('user%03d', i), format('case %03d', i) FROM n",
+                now - hour);
         shop = Shop.start(Map.of("ratelimit.store.sqlite.path", file.path().toString()));
     }
 
@@ -98,6 +107,58 @@ class LargeTest {
         assertThat(read("limits?filter=nothing").path("limitCount").asInt()).isZero();
         assertThat(read("limit?name=tenant-09999").path("limit").path("name").asString())
                 .isEqualTo("tenant-09999");
+    }
+
+    @Test
+    @DisplayName("Changes are read page by page, the newest first, and the last page says that it is the last")
+    void changes() {
+        List<String> found = new ArrayList<>();
+        JsonNode page = read("changes");
+        while (page.path("more").asBoolean()) {
+            assertThat(page.path("changes")).hasSize(200);
+            found.addAll(page.path("changes").findValuesAsString("name"));
+            page = read(
+                    "changes?before=" + page.path("changes").get(199).path("id").asLong());
+        }
+        found.addAll(page.path("changes").findValuesAsString("name"));
+
+        assertThat(found)
+                .hasSize(CHANGES)
+                .doesNotHaveDuplicates()
+                .startsWith("user449")
+                .endsWith("user000");
+        assertThat(Http.at(shop)
+                        .as("viewer")
+                        .get("/ratelimit/data/changes?before=yesterday")
+                        .status())
+                .isEqualTo(400);
+    }
+
+    @Test
+    @DisplayName("Changes finds an old change once older ones are read, and keeps them while newer data comes")
+    void olderChanges() {
+        try (Browser browser = Browser.start()) {
+            browser.as("operator").go(Http.base(shop) + "/ratelimit/#/changes");
+            browser.awaitText("These are from the newest 200 changes.");
+            browser.type("#filter", "case 007");
+            browser.awaitText("No change contains that.");
+            browser.press("Show older");
+            browser.awaitText("These are from the newest 400 changes.");
+            browser.press("Show older");
+            browser.awaitText("user007");
+            assertThat(browser.all("tbody tr")).hasSize(1);
+            assertThat(browser.text()).doesNotContain("Show older");
+
+            browser.run("window.polls = 0; const real = window.fetch.bind(window);"
+                    + "window.fetch = async (url, options) => {"
+                    + "  const answer = await real(url, options);"
+                    + "  if (String(url).endsWith('data/changes')) window.polls++;"
+                    + "  return answer; };"
+                    + "document.dispatchEvent(new Event('visibilitychange'))");
+            browser.await("newer data", () -> ((Number) browser.run("return window.polls")).intValue() > 1);
+            assertThat(browser.text()).contains("user007").doesNotContain("Show older");
+            assertThat(browser.complaints()).isEmpty();
+        }
     }
 
     @Test

@@ -2,6 +2,7 @@ package dev.ratelimit.dashboard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.admin.NewApiKey;
 import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.audit.RequestAudit;
@@ -219,6 +220,69 @@ class OperatorsTest {
                 .doesNotContain("blocked:198");
         browser.find("main a[href='#/subjects/ip%3A198.51.100.7']").click();
         browser.awaitText("Recent requests");
+    }
+
+    @Test
+    @DisplayName("Changes takes back the newest change of a limit, a rule or a user, and shows the effect before")
+    void undo() {
+        Steering ops = shop.getBean(Operations.class).steer("ops", "by mistake");
+        ops.setLimit("search", Map.of("max-requests", "5"), null);
+        ops.setLimit("search", Map.of("max-requests", "500"), null);
+        ops.switchRule("search", false, null);
+        ops.blockUser("dora", null);
+        browser.screen("changes", "user dora");
+        assertThat(browser.all("button[aria-label^='Undo: ops changed limit search']"))
+                .as("only the newest change of a limit")
+                .hasSize(1);
+        assertThat(browser.find("tr:has(button[aria-label='Undo: ops switched off rule search'])")
+                        .getText())
+                .as("a rule that is switched off keeps its properties")
+                .doesNotContain("removed");
+        assertThat(browser.nameless()).isEmpty();
+
+        takeBack("Undo: ops changed limit search: max-requests 5 → 500", "Roll search back to version", "Roll back");
+        assertThat(properties("search")).containsEntry("max-requests", "5");
+        takeBack("Undo: ops switched off rule search", "Switch rule search on", "Switch on");
+        assertThat(shop.getBean(Operations.class).rule("search").enabled()).isTrue();
+        takeBack("Undo: ops blocked user dora", "Unblock user:dora", "Unblock");
+        assertThat(shop.getBean(Operations.class).user("dora").block()).isNull();
+
+        ops.removeLimit("search");
+        ops.setLimit("search", Map.of("max-requests", "50"), null);
+        browser.screen("changes", "max-requests");
+        browser.await(
+                "the newest change",
+                () -> !browser.all("button[aria-label$='max-requests 3 → 50']").isEmpty());
+        takeBack(
+                "Undo: ops changed limit search: max-requests 3 → 50",
+                "Return search to the configuration",
+                "Return to the configuration");
+        assertThat(properties("search")).containsEntry("max-requests", "3");
+    }
+
+    private static void takeBack(String label, String title, String confirm) {
+        browser.run(
+                "[...document.querySelectorAll('main button')]"
+                        + ".find(button => button.getAttribute('aria-label') === arguments[0]).click()",
+                label);
+        browser.awaitText(title);
+        browser.type("#f-reason", "taken back");
+        browser.press(confirm);
+        browser.awaitText("The change is taken back.");
+        browser.await(
+                "the button is gone",
+                () -> browser.all("button[aria-label='" + label + "']").isEmpty());
+    }
+
+    @Test
+    @DisplayName("The times in a change are those of the browser, and not in parts of a second")
+    void timesInChanges() {
+        admin().keys()
+                .create(
+                        NewApiKey.of("until spring", "alice").expires(Instant.parse("2031-03-01T10:00:00.123456Z")),
+                        because("a partner"));
+        browser.screen("changes", "until spring");
+        assertThat(browser.text()).contains("Mar 1 2031").doesNotContain("00.123456");
     }
 
     @Test

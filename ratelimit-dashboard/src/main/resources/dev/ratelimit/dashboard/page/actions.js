@@ -1,18 +1,21 @@
 // The changes that an operator can make. Each opens a dialog; viewers do not get these buttons.
 
 import { ask } from './dialog.js';
-import { button, el, now, time } from './dom.js';
+import { button, el, now, time, to } from './dom.js';
 import { get } from './api.js';
 
 /** The properties that say how much a limit grants, those of its tiers included. */
 const SIZES = /^(tiers\..*\.)?(max-requests|burst|capacity|refill|drain)$/;
 
+/** A value for people: a moment with a second is precise enough. */
+const readable = value => (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(value) ? time(value) : value);
+
 /** Properties with their values before and after. */
 export function changedProperties(properties) {
   return properties.length === 0 ? null : el('ul', { class: 'diff field wide' }, properties.map(({ name, before, after }) => el('li', {},
     el('code', {}, name), ' ',
-    before === null || before === undefined ? null : [el('del', {}, before), ' '],
-    after === null || after === undefined ? el('span', { class: 'muted' }, 'removed') : el('ins', {}, after))));
+    before === null || before === undefined ? null : [el('del', {}, readable(before)), ' '],
+    after === null || after === undefined ? el('span', { class: 'muted' }, 'removed') : el('ins', {}, readable(after)))));
 }
 
 /** A button for operators; nothing for viewers. */
@@ -23,8 +26,15 @@ export function action(page, text, attributes, work) {
   return button(text, {
     ...attributes,
     onclick: async () => {
-      if (await work()) {
-        page.changed(attributes.done ?? 'Changed.');
+      try {
+        if (await work()) {
+          page.changed(attributes.done ?? 'Changed.');
+        }
+      } catch (failure) {
+        if (failure.status === undefined) {
+          throw failure;
+        }
+        page.say(failure.message); // What the dialog would show cannot be read.
       }
     },
   });
@@ -182,6 +192,36 @@ export async function rollBack(kind, name, { version, change }, inForce) {
     path: `steer/roll-back-${kind}`,
     body: () => ({ [kind]: name, version }),
   });
+}
+
+/** The version that applied before the newest one, and would apply again if that ended now; undefined for the configuration. */
+function versionBefore(history) {
+  const lasting = history.slice(1).find(({ state, change }) => state !== 'broken' && !(change.until && Date.parse(change.until) <= now()));
+  return lasting?.state === 'removed' ? undefined : lasting;
+}
+
+/** Takes a change back: the newest one of that limit, rule, user or address. Nothing is hidden by it, since it is a change, too. */
+export async function undo({ kind, name, action: did }) {
+  if (kind === 'user' || kind === 'subject') {
+    return unblock(kind === 'user' ? `user:${name}` : name);
+  }
+  const off = did === 'switch-off';
+  if (name === '*') {
+    return switchAll(off);
+  }
+  const { [kind]: current, history } = await get(kind, { name });
+  if (did.startsWith('switch-') && history && current.enabled !== off) {
+    return kind === 'limit' ? switchLimit(current) : switchRule(current);
+  }
+  const before = history && versionBefore(history);
+  if (before) {
+    return rollBack(kind, name, before, history.find(version => version.inForce)?.version ?? 0);
+  }
+  if (kind === 'limit' && history && current.source.from === 'database') {
+    return removeLimit(current);
+  }
+  location.hash = to('limits', kind === 'limit' ? name : `rule ${name}`);
+  return false;
 }
 
 export function switchRule(rule) {

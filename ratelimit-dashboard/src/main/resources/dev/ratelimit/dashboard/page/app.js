@@ -23,6 +23,7 @@ const main = $('main');
 
 let poller;
 let close;
+let shown;
 let updated = 0;
 let failing;
 let paused = false;
@@ -50,11 +51,16 @@ const page = {
     poller?.now();
   },
 
-  /** After a change: says so, and shows its effect. */
-  changed(text) {
+  /** Says something for a moment. */
+  say(text) {
     $('toast').textContent = text;
     clearTimeout(toastTimer);
     toastTimer = setTimeout(() => { $('toast').textContent = ''; }, 6000);
+  },
+
+  /** After a change: says so, and shows its effect. */
+  changed(text) {
+    page.say(text);
     page.refresh();
   },
 };
@@ -116,6 +122,27 @@ function failed(failure) {
   return failure.status !== 401 && failure.status !== 403;
 }
 
+/** Calls that take longer may be waiting for a database that is gone. */
+const SLOW_MILLIS = 1000;
+
+/** While the data of a screen is on its way, says at once what is known without the database: an operator needs that most then. */
+function watched(opened) {
+  return async () => {
+    const slow = setTimeout(async () => {
+      const data = await get('health').catch(() => undefined);
+      if (data && opened === shown) {
+        health(data.health);
+        opened.atOnce?.(data);
+      }
+    }, SLOW_MILLIS);
+    try {
+      await opened.load();
+    } finally {
+      clearTimeout(slow);
+    }
+  };
+}
+
 function open() {
   const [name, ...rest] = location.hash.replace(/^#\/?/, '').split('/');
   const parameters = rest.map(part => {
@@ -141,10 +168,10 @@ function open() {
   poller = undefined;
   document.title = `${parameters[0] ? `${parameters[0]} · ` : ''}${screen.title} · Rate limits`;
   main.replaceChildren();
-  const opened = screen.open(page, ...parameters);
-  close = opened.close;
-  if (opened.load) {
-    poller = new Poller(opened.load, opened.every ?? 5000, failed);
+  shown = screen.open(page, ...parameters);
+  close = shown.close;
+  if (shown.load) {
+    poller = new Poller(watched(shown), shown.every ?? 5000, failed);
   }
 }
 

@@ -1,8 +1,8 @@
 // Who changed what, when and why.
 
-import { Folded, card, el, empty, ending, limitLink, link, loading, show, table, time } from './dom.js';
+import { Folded, button, card, counted, el, empty, ending, limitLink, link, loading, now, show, table, time } from './dom.js';
 import { get } from './api.js';
-import { changedProperties } from './actions.js';
+import { action, changedProperties, undo } from './actions.js';
 
 /** What an operator did, for each action. */
 const DID = {
@@ -61,6 +61,9 @@ const SAID_BY_ACTION = { 'switch-off': ['enabled'], 'switch-on': ['enabled'], 'b
 
 /** The properties that a change set, with their values before and after. */
 function differences({ action, before, after }) {
+  if (action.startsWith('switch-') && (before === null || after === null)) {
+    return []; // Off or on as a whole: no property changed.
+  }
   const [old, current] = [flat(read(before)), flat(read(after))];
   const said = [...SAID, ...(SAID_BY_ACTION[action] ?? [])];
   return [...new Set([...Object.keys(old), ...Object.keys(current)])]
@@ -85,39 +88,84 @@ function where(change) {
 /** Nothing can end these by itself. */
 const AT_ONCE = ['remove', 'unblock', 'reset', 'clear-penalty', 'note', 'create', 'revoke', 'back-up', 'run'];
 
-function end({ action, change }) {
-  return change.until ? ending(change.until) : AT_ONCE.includes(action) ? '' : el('span', { class: 'muted' }, 'no end');
+function end({ action: did, change }) {
+  return change.until ? ending(change.until) : AT_ONCE.includes(did) ? '' : el('span', { class: 'muted' }, 'no end');
+}
+
+/** The actions that can be taken back, for each kind. A subject that was unblocked is rarely to be blocked again. */
+const UNDOABLE = {
+  limit: ['set', 'remove', 'roll-back', 'switch-off', 'switch-on'], rule: ['set', 'roll-back', 'switch-off', 'switch-on'],
+  user: ['block'], subject: ['block'],
+};
+
+/** The changes that can be taken back: the newest one of each limit, rule, user or address, unless it ended by itself. */
+function undoables(all) {
+  const newest = new Map();
+  for (const entry of all) {
+    const key = JSON.stringify([entry.kind, entry.name]);
+    newest.set(key, newest.get(key) ?? entry);
+  }
+  return new Set([...newest.values()]
+    .filter(({ kind, action: did, change }) => UNDOABLE[kind]?.includes(did) && !(change.until && Date.parse(change.until) <= now()))
+    .map(({ id }) => id));
 }
 
 export function changes(page) {
   const list = el('div', {});
   const few = new Folded(Infinity, 8, () => draw());
   const filter = el('input', { type: 'search', id: 'filter', autocomplete: 'off', spellcheck: 'false', oninput: () => draw() });
-  let all = [];
+  let newest = [];
+  let older = [];
+  let more = false;
   page.main.append(
     el('div', { class: 'page-head' }, el('h1', {}, 'Changes'), el('p', { class: 'lead' }, 'All that operators changed while the application ran, the newest first.'),
       el('div', { class: 'controls' }, el('label', { for: 'filter' }, 'Filter'), filter)),
     card('Changes', { class: 'card untitled' }, list));
   list.append(loading());
 
+  /** Reads the next older ones, and says so if it fails. */
+  async function readOlder() {
+    try {
+      const data = await get('changes', { before: [...newest, ...older].at(-1).id });
+      older = [...older, ...data.changes.map(asBlock)];
+      more = data.more;
+      draw();
+    } catch (failure) {
+      page.say(failure.message);
+    }
+  }
+
   function draw() {
     const wanted = filter.value.trim().toLowerCase();
+    const all = [...newest, ...older];
     const found = all.filter(change => JSON.stringify(change).toLowerCase().includes(wanted));
-    show(list, [few.shown, found], () => (found.length === 0
-      ? empty(all.length === 0 ? 'Nothing was changed while the application ran: the configuration applies.' : 'No change contains that.')
-      : [table('Changes', [{ title: 'When' }, { title: 'Who' }, { title: 'What' }, { title: 'Why' }, { title: 'Until' }],
+    const undoable = undoables(all);
+    const rest = more ? el('p', { class: 'note rest' }, `These are from the newest ${counted(all.length, 'change')}. `,
+      button('Show older', { class: 'small', 'data-key': 'older', onclick: readOlder })) : null;
+    show(list, [few.shown, found, [...undoable], more], () => (found.length === 0
+      ? [empty(all.length === 0 ? 'Nothing was changed while the application ran: the configuration applies.' : 'No change contains that.'), rest]
+      : [table('Changes', [{ title: 'When' }, { title: 'Who' }, { title: 'What' }, { title: 'Why' }, { title: 'Until' }, { title: '' }],
         few.rows(found).map(entry => [
           time(entry.change.at), el('strong', {}, entry.change.by),
           [`${did(entry.action)} `, target(entry), where(entry), changedProperties(differences(entry))],
           entry.change.reason ?? el('span', { class: 'muted' }, 'no reason given'),
           end(entry),
-        ])), few.button('Changes', found.length)]));
+          undoable.has(entry.id) ? action(page, 'Undo …', { class: 'small', 'data-key': `undo ${entry.id}`, done: 'The change is taken back.',
+            'aria-label': `Undo: ${entry.change.by} ${inWords(entry)}` }, () => undo(entry)) : null,
+        ])), few.button('Changes', found.length), rest]));
   }
 
   async function load() {
     const data = await get('changes');
     page.fresh(data);
-    all = data.changes.map(asBlock);
+    const [before, present] = [newest, data.changes.map(asBlock)];
+    // Those that the newest ones push out stay, if older ones are shown below them.
+    if (older.length) {
+      older = [...before.filter(({ id }) => id < present.at(-1).id), ...older];
+    } else {
+      more = data.more;
+    }
+    newest = present;
     draw();
   }
   return { load, every: 5000 };
