@@ -188,6 +188,27 @@ class LiveTest {
     }
 
     @Test
+    @DisplayName("While the data of a screen waits for the database, the state and the warnings are there at once")
+    void waiting() {
+        browser.go("about:blank");
+        browser.go(Http.base(shop) + "/ratelimit/#/explain");
+        browser.awaitText("Describe a request");
+        browser.run("document.getElementById('health').hidden = true;"
+                + "document.getElementById('health').textContent = '';"
+                + "const real = window.fetch.bind(window); window.fetch = (url, options) =>"
+                + " String(url).includes('data/now') ? new Promise(() => {}) : real(url, options);"
+                + "location.hash = '#/now'");
+        browser.await(
+                "the state",
+                () -> browser.find("#health").isDisplayed()
+                        && !browser.all(".calm, .warnings").isEmpty());
+        assertThat(browser.all("[data-part]")).as("what waits").isEmpty();
+        browser.go("about:blank");
+        browser.go(Http.base(shop) + "/ratelimit/");
+        browser.awaitText("Most denied");
+    }
+
+    @Test
     @DisplayName("A limit that is not there is said to be missing, with a way back, and is not asked for again")
     void notFound() {
         browser.screen("limits/nosuch", "Not found");

@@ -50,6 +50,12 @@ class OutageTest {
                 browser.awaitText("The numbers below are older: they were read at ");
                 assertThat(browser.text()).as("the last numbers stay").contains("user:leo");
                 browser.picture("outage");
+                Http.Answer limit = Http.at(shop).as("operator").get("/ratelimit/data/limit?name=orders");
+                assertThat(limit.status()).as("a limit is in memory").isEqualTo(200);
+                assertThat(limit.json().path("limit").path("sentence").asString())
+                        .contains("5");
+                assertThat(limit.json().path("missing").path("history").asString())
+                        .contains("did not answer");
 
                 postgres.start();
                 AtomicInteger users = new AtomicInteger();

@@ -74,7 +74,7 @@ function trial(limit) {
 }
 
 /** Each version of a limit is a mark in its chart. */
-function marks({ history: versions, timeline }) {
+function marks({ history: versions = [], timeline }) {
   return versions.filter(({ change }) => change.at >= timeline.from).map((version, index) => {
     const changed = version.state === 'set' ? differences(versions[index + 1]?.state === 'set' ? versions[index + 1].properties : {}, version.properties) : [];
     return { at: version.change.at, by: version.change.by,
@@ -97,7 +97,7 @@ function ofRule(page, name) {
       el('div', { class: 'buttons' }, action(page, rule.enabled ? 'Switch off …' : 'Switch on …', { 'data-key': 'switch', done: 'Switched.' }, () => switchRule(rule)))]);
     show(facts, data.rule, rule => [el('p', {}, origin(rule.source)), table('Properties', [{ title: 'Property' }, { title: 'Value' }],
       Object.entries(rule.properties).map(([key, value]) => [el('code', {}, key), value]))]);
-    show(versions, data.history, all => history(page, 'rule', name, all));
+    show(versions, data.history ?? data.missing, () => (data.history ? history(page, 'rule', name, data.history) : empty(data.missing.history)));
   }
   return { load, every: 5000 };
 }
@@ -130,7 +130,7 @@ export function limit(page, name) {
       show(requests, null, () => empty('The history cannot be read now.'));
     }
     show(facts, data.limit, properties);
-    show(versions, data.history, all => history(page, 'limit', name, all));
+    show(versions, data.history ?? data.missing, () => (data.history ? history(page, 'limit', name, data.history) : empty(data.missing.history)));
   }
   return { load, every: 5000 };
 }

@@ -7,7 +7,7 @@ import { action, raise, switchAll, switchRule } from './actions.js';
 /** Where a limit or rule comes from. */
 export function origin(source) {
   if (source.from === 'configuration') {
-    return el('span', { class: 'muted' }, 'Configuration');
+    return el('span', { class: 'muted unbroken' }, 'Configuration');
   }
   const change = source.change;
   return el('span', {}, `Version ${source.version}, by ${change.by}`,
@@ -41,7 +41,7 @@ const NAMED = 2;
 /** The other limits that must have room, too: a request passes only if all limits of its rule allow it. */
 function companions(limit, rules) {
   const shared = rules.filter(rule => rule.enabled && limitsOf(rule).length > 1 && limitsOf(rule).includes(limit.name));
-  return shared.length === 0 ? null : el('div', { class: 'muted' },
+  return shared.length === 0 ? null : el('div', { class: 'muted companions' },
     shared.slice(0, NAMED).map(rule => el('div', {}, 'Requests of rule ', link(rule.name, 'limits', `rule ${rule.name}`), ' also need room in ',
       limitsOf(rule).filter(name => name !== limit.name).map((name, index) => [index ? ', ' : '', limitLink(name)]), '.')),
     shared.length > NAMED ? el('div', {}, `So do those of ${counted(shared.length - NAMED, 'more rule')}.`) : null);

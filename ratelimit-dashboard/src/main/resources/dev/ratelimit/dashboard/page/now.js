@@ -1,6 +1,6 @@
 // What happens now, and what is wrong.
 
-import { Folded, bar, card, compact, countdown, el, empty, limitLink, loading, micros, number, pageOf, percent, sentence, show, since, table, tag, time, to } from './dom.js';
+import { Folded, bar, card, clock, compact, countdown, el, empty, limitLink, loading, micros, number, pageOf, percent, sentence, show, since, table, tag, time, to } from './dom.js';
 import { get } from './api.js';
 import { ranges, showChart } from './chart.js';
 import { action, reset, switchAll } from './actions.js';
@@ -99,7 +99,8 @@ function tiles({ hour, penaltyCount, at }) {
     tile('Last hour', compact(total), 'requests'),
     tile('Denied', percent(denied, total), `${compact(denied)} in the last hour`),
     tile('Penalties', penaltyCount === undefined ? '–' : compact(penaltyCount), 'active now'),
-    tile('Decision time', timed ? micros(timed.decisionTime.p95) : '–', 'p95, last full minute'));
+    tile('Decision time', timed ? micros(timed.decisionTime.p95) : '–',
+      `p95, ${!timed || Date.parse(timed.start) === last ? 'last full minute' : `minute of ${clock(new Date(timed.start))}`}`));
 }
 
 /** A link to a subject in a list. A client may choose a long name: three lines of it are enough, and the tooltip has the rest. */
@@ -111,6 +112,9 @@ function brief(subject) {
 function part(title, ...children) {
   return card(title, { tabindex: '-1', 'data-key': `part ${title}`, 'data-part': title.toLowerCase().replaceAll(' ', '-').replace('this-', '') }, ...children);
 }
+
+const denials = totals => totals.throttled + totals.blocked;
+const requests = totals => totals.total;
 
 /** One row for a subject, with the limits that count it, as one request counts on several. */
 function bySubject(all, read) {
@@ -206,6 +210,8 @@ export function now(page) {
   let only = '';
   let known = [];
   let kept = {};
+  let last;
+  let instanceLeft; // It fills the shorter column, and stays there.
   const [denied, busiest, penalties] = [1, 2, 3].map(() => new Folded(8, 4, page.refresh));
   const places = Object.fromEntries(['warnings', 'tiles', 'chart', 'lists', 'missing'].map(name => [name, el('div', {})]));
   const choose = () => { kept = {}; page.refresh(); };
@@ -225,6 +231,27 @@ export function now(page) {
     return all;
   }
 
+  function lists() {
+    const data = last;
+    const rows = (list, all) => list.rows(all ?? []).length;
+    instanceLeft ??= rows(denied, bySubject(data.mostDenied ?? [], denials)) + rows(penalties, data.penalties) < rows(busiest, bySubject(data.busiest ?? [], requests));
+    show(places.lists, { ...data, shown: [denied, busiest, penalties].map(list => list.shown), at: null, timeline: null, hour: null, changes: null }, one => el('div', { class: 'columns' },
+      el('div', { class: 'column' },
+        subjectsTable('Most denied', one.mostDenied, denials, 'denied', 'Nobody was denied in the last hour.', denied),
+        penaltiesTable(page, one, penalties), instanceLeft ? instance(one) : null),
+      el('div', { class: 'column' },
+        subjectsTable('Busiest', one.busiest, requests, 'allowed', 'No requests in the last hour.', busiest), instanceLeft ? null : instance(one))));
+  }
+
+  /** All that is known without the database. */
+  function atOnce(data) {
+    if (last) {
+      last = { ...last, status: data.status };
+      lists();
+    }
+    show(places.warnings, { status: { warnings: data.status.warnings }, problems: data.problems, problemCount: data.problemCount, enabled: data.enabled }, one => warnings(page, one));
+  }
+
   async function load() {
     const [wanted, period] = [only, range.chosen()];
     const answer = await get('now', { range: period, limit: wanted });
@@ -239,7 +266,8 @@ export function now(page) {
       select.replaceChildren(el('option', { value: '' }, 'All requests'), ...known.map(name => el('option', { value: name, selected: name === only }, name)),
         ...(others > 0 ? [el('option', { disabled: true }, `${number(others)} more are under Limits`)] : []));
     }
-    show(places.warnings, { status: { warnings: data.status.warnings }, problems: data.problems, problemCount: data.problemCount, enabled: data.enabled }, one => warnings(page, one));
+    last = data;
+    atOnce(data);
     show(places.missing, { missing: data.missing, keptFrom: data.keptFrom }, explained);
     show(places.tiles, { hour: data.hour, penaltyCount: data.penaltyCount, at: (data.keptFrom ?? data.at).slice(0, 16) + ':00Z' }, tiles);
     if (data.timeline) {
@@ -247,12 +275,6 @@ export function now(page) {
     } else {
       show(places.chart, null, () => empty('The history cannot be read now.'));
     }
-    show(places.lists, { ...data, shown: [denied, busiest, penalties].map(list => list.shown), at: null, timeline: null, hour: null, changes: null }, one => el('div', { class: 'columns' },
-      el('div', { class: 'column' },
-        subjectsTable('Most denied', one.mostDenied, totals => totals.throttled + totals.blocked, 'denied', 'Nobody was denied in the last hour.', denied),
-        penaltiesTable(page, one, penalties)),
-      el('div', { class: 'column' },
-        subjectsTable('Busiest', one.busiest, totals => totals.total, 'allowed', 'No requests in the last hour.', busiest), instance(one))));
   }
-  return { load, every: 4000 };
+  return { load, atOnce, every: 4000 };
 }
