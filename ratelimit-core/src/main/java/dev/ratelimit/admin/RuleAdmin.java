@@ -82,7 +82,10 @@ public final class RuleAdmin {
             Rule inForce = storage.current().rules().rules().stream()
                     .filter(rule -> rule.name().equals(name))
                     .findFirst()
-                    .orElseThrow(() -> new IllegalArgumentException("no rule '" + name + "' is in force"));
+                    .orElseThrow(() -> new IllegalArgumentException(
+                            isDisabled(name)
+                                    ? "rule '" + name + "' is switched off already"
+                                    : "no rule '" + name + "' is in force"));
             return add(transaction, LimitAdmin.switching(false), name, Version.State.DISABLED, inForce, change);
         });
     }
@@ -94,8 +97,7 @@ public final class RuleAdmin {
      */
     public Version<Rule> enable(String name, Change change) {
         return storage.change(transaction -> {
-            Version<Rule> disabled = storage.effective().rules().get(name);
-            if (disabled == null || disabled.state() != Version.State.DISABLED) {
+            if (!isDisabled(name)) {
                 throw new IllegalArgumentException("no rule '" + name + "' is disabled");
             }
             Instant now = storage.clock().instant();
@@ -106,6 +108,11 @@ public final class RuleAdmin {
             List<Version<Rule>> again = Layers.again(name, history, below, change, now);
             return add(transaction, LimitAdmin.switching(true), name, again);
         });
+    }
+
+    private boolean isDisabled(String name) {
+        Version<Rule> stored = storage.effective().rules().get(name);
+        return stored != null && stored.state() == Version.State.DISABLED;
     }
 
     /**

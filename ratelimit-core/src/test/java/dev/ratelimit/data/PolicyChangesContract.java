@@ -459,6 +459,10 @@ abstract class PolicyChangesContract extends DataContract {
     void aRuleIsDisabledRolledBackAndRemoved() {
         admin.rules().set(Rule.named("everything").limits("small").build(), OPS);
         admin.rules().disable("everything", OPS);
+        assertThatThrownBy(() -> admin.rules().disable("everything", OPS))
+                .as("a second operator")
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("rule 'everything' is switched off already");
         assertThat(rules(policies)).containsExactly("tenants");
         assertThat(admin.rules().find("everything").content()).isNull();
         assertThat(admin.rules().find("everything").version().state()).isEqualTo(Version.State.DISABLED);
