@@ -13,8 +13,9 @@ SELECT * FROM rate_limit_violation_rates;
 -- endregion
 
 -- region state
--- a user on every limit, with the level that a bucket had after its last request
-SELECT user_id, resource, algorithm, request_count, tokens / nullif(window_size, 0) AS level, capacity,
+-- a user on every limit after the last request: the count of a window or a log, and the level of a bucket
+SELECT user_id, resource, algorithm, coalesce(length(log) / 8, request_count) AS request_count,
+    tokens / nullif(window_size, 0) AS level, capacity,
     to_timestamp(last_request_at / 1000000.0) AS last_request_at
 FROM rate_limits
 WHERE (user_id = 'user:alice' OR starts_with(user_id, 'user:alice+'))

@@ -1,5 +1,5 @@
 -- region read
--- the busiest subjects
+-- the largest counts: of windows only, since buckets and logs keep no count. For the busiest subjects, read rate_limit_status
 SELECT user_id, resource, request_count
 FROM rate_limits
 ORDER BY request_count DESC

@@ -46,6 +46,14 @@ class OnCallSqlTest {
             "INSERT INTO rate_limit_admin_logs (changed_by, action, kind, name, reason, state_after)"
                     + " VALUES ('olga', 'set', 'limit', 'api', 'launch day', '{\"max-requests\": \"6\"}')");
 
+    /** A sliding log of three requests, at eight bytes each. */
+    private static String log(String bytes) {
+        return "INSERT INTO rate_limits (user_id, resource, algorithm, capacity, window_start, window_size, request_count,"
+                + " previous_count, tokens, log, blocked_until, last_request_at, last_allowed_at, expires_at)"
+                + " VALUES ('user:alice', 'log', 'sliding-log', 5, 0, 0, 0, 0, 0, " + bytes + ", 0, 0, 0, " + LATER
+                + ")";
+    }
+
     private static List<String> queries(String file, String region) {
         String sql = Documents.read(Documents.ROOT.resolve(RESOURCES + file));
         Matcher found = Pattern.compile("(?ms)^-- region " + region + "\\n(.*?)^-- endregion$")
@@ -99,6 +107,7 @@ class OnCallSqlTest {
     private static void assertState(String rows) {
         assertThat(rows)
                 .contains("request_count=7")
+                .contains("resource=log algorithm=sliding-log request_count=3 level=null capacity=5")
                 .contains("user_id=mallory")
                 .contains("version=2")
                 .doesNotContain("version=1 definition")
@@ -113,6 +122,7 @@ class OnCallSqlTest {
         try (Connection connection = dataSource.getConnection()) {
             execute(connection, List.of("SET search_path = \"" + schema + "\""));
             execute(connection, STATE);
+            execute(connection, List.of(log("decode(repeat('00', 24), 'hex')")));
             execute(
                     connection,
                     List.of(
@@ -148,6 +158,7 @@ class OnCallSqlTest {
         String file = "oncall-sqlite.sql";
         try (Connection connection = counts.dataSource().getConnection()) {
             execute(connection, STATE);
+            execute(connection, List.of(log("zeroblob(24)")));
 
             assertThat(run(connection, List.of(questions.get(1)))).contains("violation_count=3");
             assertState(run(connection, queries(file, "state")));
