@@ -26,7 +26,14 @@ class SecurityConfiguration {
             + " img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
     private static final String[] OPEN = {
-        "/", "/index.html", "/page.css", "/page.js", "/icon.svg", "/api/**", "/actuator/health", "/actuator/prometheus"
+        "/",
+        "/index.html",
+        "/page.css",
+        "/page.js",
+        "/icon.svg",
+        "/api/**",
+        "/actuator/health/**",
+        "/actuator/prometheus"
     };
 
     /** There is no session and no cookie, so that there is nothing a forged request could use. */

@@ -63,6 +63,21 @@ class AccessTest extends RunningSample {
     }
 
     @Test
+    @DisplayName(
+            "Operators see in the health that the store is available, others only the status; a probe needs no login")
+    void healthForOperators() {
+        assertThat(sample.get("/actuator/health", "viewer").body()).contains("\"ratelimit\"", "\"circuit\":\"closed\"");
+        assertThat(sample.get("/actuator/health", "operator").body()).contains("\"ratelimit\"");
+        assertThat(sample.get("/actuator/health", "alice").body())
+                .contains("UP")
+                .doesNotContain("ratelimit", "circuit");
+        assertThat(sample.get("/actuator/health", null).body()).doesNotContain("ratelimit", "circuit");
+        assertThat(sample.get("/actuator/health/ratelimit", null).body()).doesNotContain("circuit");
+        assertThat(sample.get("/actuator/health/readiness", null).status()).isEqualTo(200);
+        assertThat(sample.get("/actuator/health/liveness", null).status()).isEqualTo(200);
+    }
+
+    @Test
     @DisplayName("A post that was written can be read, edited and deleted")
     void postsCanBeWrittenAndDeleted() {
         String written = sample.post("bob").body();
