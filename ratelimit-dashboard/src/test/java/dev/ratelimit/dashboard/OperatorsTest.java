@@ -247,12 +247,25 @@ class OperatorsTest {
         takeBack("Undo: ops blocked user dora", "Unblock user:dora", "Unblock");
         assertThat(shop.getBean(Operations.class).user("dora").block()).isNull();
 
+        Instant end = Instant.now().plus(Duration.ofHours(3));
+        ops.blockAddress("203.0.113.99", end);
+        ops.resetAll("ip:203.0.113.99");
+        ops.blockUser("erik", end);
+        ops.unblockUser("erik");
         ops.removeLimit("search");
         ops.setLimit("search", Map.of("max-requests", "50"), null);
         browser.screen("changes", "max-requests");
         browser.await(
                 "the newest change",
                 () -> !browser.all("button[aria-label$='max-requests 3 → 50']").isEmpty());
+        assertThat(browser.all("button[aria-label='Undo: ops blocked ip:203.0.113.99']"))
+                .as("a reset does not end a block")
+                .hasSize(1);
+        assertThat(browser.all("tr:has(td a[href$='erik']) [data-until]"))
+                .as("the end of a block that is over already")
+                .isEmpty();
+        assertThat(browser.all("tr:has(td a[href$='203.0.113.99']) [data-until]"))
+                .hasSize(1);
         takeBack(
                 "Undo: ops changed limit search: max-requests 3 → 50",
                 "Return search to the configuration",

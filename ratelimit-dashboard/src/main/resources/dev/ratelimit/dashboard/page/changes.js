@@ -88,8 +88,9 @@ function where(change) {
 /** Nothing can end these by itself. */
 const AT_ONCE = ['remove', 'unblock', 'reset', 'clear-penalty', 'note', 'create', 'revoke', 'back-up', 'run'];
 
-function end({ action: did, change }) {
-  return change.until ? ending(change.until) : AT_ONCE.includes(did) ? '' : el('span', { class: 'muted' }, 'no end');
+/** @param last whether nothing came after it: only then does its end matter */
+function end({ action: did, change }, last) {
+  return change.until ? (last ? ending(change.until) : time(change.until)) : AT_ONCE.includes(did) ? '' : el('span', { class: 'muted' }, 'no end');
 }
 
 /** The actions that can be taken back, for each kind. A subject that was unblocked is rarely to be blocked again. */
@@ -98,16 +99,19 @@ const UNDOABLE = {
   user: ['block'], subject: ['block'],
 };
 
-/** The changes that can be taken back: the newest one of each limit, rule, user or address, unless it ended by itself. */
-function undoables(all) {
-  const newest = new Map();
+/** The newest change of each limit, rule, user or address. A block is a matter of its own: a reset does not end it. */
+function lastOnes(all) {
+  const last = new Map();
   for (const entry of all) {
-    const key = JSON.stringify([entry.kind, entry.name]);
-    newest.set(key, newest.get(key) ?? entry);
+    const key = JSON.stringify([entry.kind, entry.name, ['block', 'unblock'].includes(entry.action)]);
+    last.set(key, last.get(key) ?? entry);
   }
-  return new Set([...newest.values()]
-    .filter(({ kind, action: did, change }) => UNDOABLE[kind]?.includes(did) && !(change.until && Date.parse(change.until) <= now()))
-    .map(({ id }) => id));
+  return new Set(last.values());
+}
+
+/** Whether a change can be taken back, if it is the newest one: not if it ended by itself. */
+function isUndoable({ kind, action: did, change }) {
+  return UNDOABLE[kind]?.includes(did) && !(change.until && Date.parse(change.until) <= now());
 }
 
 export function changes(page) {
@@ -139,18 +143,19 @@ export function changes(page) {
     const wanted = filter.value.trim().toLowerCase();
     const all = [...newest, ...older];
     const found = all.filter(change => JSON.stringify(change).toLowerCase().includes(wanted));
-    const undoable = undoables(all);
+    const last = lastOnes(all);
+    const undoable = found.filter(entry => last.has(entry) && isUndoable(entry)).map(({ id }) => id);
     const rest = more ? el('p', { class: 'note rest' }, `These are from the newest ${counted(all.length, 'change')}. `,
       button('Show older', { class: 'small', 'data-key': 'older', onclick: readOlder })) : null;
-    show(list, [few.shown, found, [...undoable], more], () => (found.length === 0
+    show(list, [few.shown, found, undoable, more, all.length], () => (found.length === 0
       ? [empty(all.length === 0 ? 'Nothing was changed while the application ran: the configuration applies.' : 'No change contains that.'), rest]
       : [table('Changes', [{ title: 'When' }, { title: 'Who' }, { title: 'What' }, { title: 'Why' }, { title: 'Until' }, { title: '' }],
         few.rows(found).map(entry => [
           time(entry.change.at), el('strong', {}, entry.change.by),
           [`${did(entry.action)} `, target(entry), where(entry), changedProperties(differences(entry))],
           entry.change.reason ?? el('span', { class: 'muted' }, 'no reason given'),
-          end(entry),
-          undoable.has(entry.id) ? action(page, 'Undo …', { class: 'small', 'data-key': `undo ${entry.id}`, done: 'The change is taken back.',
+          end(entry, last.has(entry)),
+          undoable.includes(entry.id) ? action(page, 'Undo …', { class: 'small', 'data-key': `undo ${entry.id}`, done: 'The change is taken back.',
             'aria-label': `Undo: ${entry.change.by} ${inWords(entry)}` }, () => undo(entry)) : null,
         ])), few.button('Changes', found.length), rest]));
   }

@@ -109,7 +109,7 @@ function violationsTable(violations) {
   }
   const most = Math.max(...violations.map(row => row.violations));
   return table('Violations in the last 24 hours', [{ title: 'Limit' }, { title: 'Violations', right: true }, { title: '', spare: true }, { title: 'Subjects', right: true }, { title: 'Average per subject', right: true }],
-    violations.map(row => [limitLink(row.limit), compact(row.violations), bar(row.violations, most, 'denied'), compact(row.subjects), String(row.averagePerSubject)]));
+    violations.map(row => [limitLink(row.limit), compact(row.violations), bar(row.violations, most, 'denied'), compact(row.subjects), number(row.averagePerSubject)]));
 }
 
 export function limits(page) {
