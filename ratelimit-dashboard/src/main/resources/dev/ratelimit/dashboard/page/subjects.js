@@ -180,7 +180,8 @@ export function subjects(page, text) {
   let timelines = [];
   const select = el('select', { 'aria-label': 'Limit to show', onchange: () => { only = select.value; draw(); } });
   const range = ranges(page.refresh);
-  const timelineCard = card('Requests over time', {}, requests);
+  const timelineCard = card('Requests over time', {}, requests,
+    el('p', { class: 'note help' }, 'Only the times in which it was denied, or among the busiest subjects, are known.'));
   timelineCard.querySelector('.card-head').append(el('div', { class: 'controls' }, select, range.choice));
   const parts = [top, card('Limits', {}, first), timelineCard, third, card('Recent requests', {}, second)];
   page.main.append(...parts);
