@@ -10,6 +10,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -17,6 +18,9 @@ import org.slf4j.LoggerFactory;
 final class OwnPools {
 
     private static final String APPLICATION_NAME = "ApplicationName";
+
+    /** The class of SQL states for connections that are lost. */
+    private static final String CONNECTION_EXCEPTION = "08";
 
     private static final Logger log = LoggerFactory.getLogger(OwnPools.class);
 
@@ -119,10 +123,22 @@ final class OwnPools {
         config.setMinimumIdle(idle);
         config.setConnectionTimeout(PostgresSource.WAIT_AT_START.toMillis());
         requireReachable(config);
-        try {
-            return new BoundedWaitPool(config);
-        } catch (PoolInitializationException e) {
-            throw new LimitStoreException("PostgreSQL cannot be reached (" + e.getMessage() + ")", e);
+        long end = System.nanoTime() + PostgresSource.WAIT_AT_START.toNanos();
+        while (true) {
+            try {
+                return new BoundedWaitPool(config);
+            } catch (PoolInitializationException e) {
+                if (!isLostConnection(e.getCause()) || System.nanoTime() - end >= 0) {
+                    throw new LimitStoreException("PostgreSQL cannot be reached (" + e.getMessage() + ")", e);
+                }
+            }
         }
+    }
+
+    /** On a busy machine, the first connection may answer later than {@link BoundedWaitPool} lets HikariCP wait. */
+    private static boolean isLostConnection(@Nullable Throwable failure) {
+        return failure instanceof SQLException e
+                && e.getSQLState() != null
+                && e.getSQLState().startsWith(CONNECTION_EXCEPTION);
     }
 }

@@ -69,6 +69,9 @@ final class ReconnectingDataSource implements DataSource {
     /** Opens the connections that the configuration describes, in the same way as HikariCP would. */
     static ReconnectingDataSource of(HikariConfig config) {
         DataSource given = config.getDataSource();
+        if (given instanceof ReconnectingDataSource ofAnEarlierAttempt) {
+            return ofAnEarlierAttempt;
+        }
         if (given != null) {
             return new ReconnectingDataSource(given);
         }

@@ -1,11 +1,15 @@
 package dev.ratelimit.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.util.Credentials;
+import dev.ratelimit.store.LimitStoreException;
 import dev.ratelimit.testing.postgres.TestPostgres;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.sql.Connection;
@@ -14,11 +18,15 @@ import java.util.Properties;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.net.SocketFactory;
+import javax.sql.DataSource;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.postgresql.PGConnection;
 import org.postgresql.core.SocketFactoryFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /** A pool of the limiter's own makes connections as the application's pool does. */
 class OwnPoolsTest {
@@ -137,6 +145,7 @@ class OwnPoolsTest {
         application.setCredentials(Credentials.of(first, first));
         try (BoundedWaitPool own = open()) {
             assertThat(user(own)).isEqualTo(first);
+            awaitAllConnections(own);
 
             application.setCredentials(Credentials.of(second, second));
             own.getHikariPoolMXBean().softEvictConnections();
@@ -153,6 +162,7 @@ class OwnPoolsTest {
         application.setCredentialsProvider(() -> Credentials.of(now.get(), now.get()));
         try (BoundedWaitPool own = open()) {
             assertThat(user(own)).isEqualTo(first);
+            awaitAllConnections(own);
 
             now.set(second);
             own.getHikariPoolMXBean().softEvictConnections();
@@ -167,8 +177,58 @@ class OwnPoolsTest {
         return name;
     }
 
+    /** One that is being opened would have the earlier credentials. */
+    private static void awaitAllConnections(BoundedWaitPool pool) {
+        Awaitility.await().until(() -> pool.getHikariPoolMXBean().getTotalConnections() == 3);
+    }
+
     private static String user(BoundedWaitPool pool) throws SQLException {
         return new JdbcTemplate(pool).queryForObject("SELECT current_user", String.class);
+    }
+
+    /** As if the first connections of a pool had been silent for longer than HikariCP waits. */
+    private static DataSource losing(int connections, AtomicInteger opened) {
+        return new DelegatingDataSource(new DriverManagerDataSource(URL)) {
+
+            @Override
+            public Connection getConnection() throws SQLException {
+                Connection connection = super.getConnection();
+                int number = opened.incrementAndGet();
+                // The first one only shows that the database is there.
+                return number > 1 && number <= 1 + connections ? lost(connection) : connection;
+            }
+        };
+    }
+
+    private static Connection lost(Connection connection) {
+        return (Connection) Proxy.newProxyInstance(
+                OwnPoolsTest.class.getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("getTransactionIsolation")) {
+                        connection.close();
+                        throw new SQLException("An I/O error occurred while sending to the backend.", "08006");
+                    }
+                    try {
+                        return method.invoke(connection, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+    }
+
+    @Test
+    void connectionThatAnswersTooLateAtTheStartIsOpenedAgain() throws SQLException {
+        AtomicInteger opened = new AtomicInteger();
+        try (LimiterConnections own = OwnPools.over(losing(2, opened), "ratelimit", 1, 1);
+                Connection connection = own.getConnection()) {
+            assertThat(setting(connection, "application_name")).isNotNull();
+        }
+        assertThat(opened.get()).isGreaterThanOrEqualTo(4);
+    }
+
+    @Test
+    void settingThatFailsOnEachConnectionIsReportedAtOnce() {
+        application.setConnectionInitSql("SET no_such_setting = 1");
+        assertThatThrownBy(this::open).isInstanceOf(LimitStoreException.class).hasMessageContaining("no_such_setting");
     }
 
     private static String setting(Connection connection, String name) throws SQLException {
