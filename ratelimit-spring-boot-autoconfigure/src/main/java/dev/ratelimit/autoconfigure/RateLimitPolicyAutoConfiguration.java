@@ -8,6 +8,7 @@ import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.annotation.interceptor.RateLimitedCheck;
 import dev.ratelimit.autoconfigure.property.ConfiguredPolicy;
 import dev.ratelimit.autoconfigure.property.NamesInBrackets;
+import dev.ratelimit.autoconfigure.property.NamesInLists;
 import dev.ratelimit.autoconfigure.property.RateLimitProperties;
 import dev.ratelimit.caller.Accounts;
 import dev.ratelimit.caller.ApiKeys;
@@ -231,6 +232,7 @@ public final class RateLimitPolicyAutoConfiguration {
     PolicyConfiguration rateLimitPolicyConfiguration(
             RateLimitProperties properties, BeanFactory beans, Environment environment) {
         NamesInBrackets.require(environment);
+        NamesInLists.require(environment);
         return ConfiguredPolicy.of(properties, MvcPaths.parser(beans));
     }
 

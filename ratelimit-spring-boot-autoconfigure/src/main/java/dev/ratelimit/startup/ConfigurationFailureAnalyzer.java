@@ -10,6 +10,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
@@ -21,6 +22,8 @@ import org.springframework.core.env.Environment;
 
 /** Names the invalid property or annotation, its value, its file and line, and a remedy. */
 public final class ConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<InvalidSettingException> {
+
+    private static final ConfigurationPropertyName RULES = ConfigurationPropertyName.of("ratelimit.rules");
 
     private static final Pattern INDEX = Pattern.compile("\\d+");
 
@@ -42,7 +45,7 @@ public final class ConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<
                 cause);
     }
 
-    private static String what(InvalidSettingException cause) {
+    private String what(InvalidSettingException cause) {
         if (cause instanceof InvalidRateLimitedException annotation) {
             return "Invalid @RateLimited annotation:\n\n    On: " + annotation.on() + "\n    Property: "
                     + annotation.property();
@@ -90,22 +93,51 @@ public final class ConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<
     }
 
     /** The full name of the property. An invalid name of a limit is a part of the name. */
-    private static String property(InvalidSettingException cause) {
+    private String property(InvalidSettingException cause) {
         String prefix = prefix(cause);
         return cause instanceof InvalidLimitException && cause.property().equals(InvalidLimitException.NAME)
                 ? prefix.substring(0, prefix.length() - 1)
                 : prefix + cause.property();
     }
 
-    private static String prefix(InvalidSettingException cause) {
+    private String prefix(InvalidSettingException cause) {
         if (cause instanceof InvalidLimitException limit) {
             return "ratelimit.limits." + limit.limit() + ".";
         }
         if (cause instanceof InvalidRuleException rule) {
-            // In a list, a rule without a name has its index for one.
-            return "ratelimit.rules"
-                    + (INDEX.matcher(rule.rule()).matches() ? "[" + rule.rule() + "]." : "." + rule.rule() + ".");
+            return place(rule.rule()) + ".";
         }
         return "";
+    }
+
+    private String place(String rule) {
+        ConfigurationPropertyName named =
+                environment instanceof ConfigurableEnvironment configurable ? named(rule, configurable) : null;
+        if (named != null) {
+            return named.toString();
+        }
+        // In a list, a rule without a name has its index for one.
+        return INDEX.matcher(rule).matches() ? RULES + "[" + rule + "]" : RULES + "." + rule;
+    }
+
+    /** The rule that has this name as a property; {@code null} if it has none. */
+    private static @Nullable ConfigurationPropertyName named(String rule, ConfigurableEnvironment environment) {
+        for (ConfigurationPropertySource source : ConfigurationPropertySources.from(environment.getPropertySources())) {
+            if (source instanceof IterableConfigurationPropertySource properties) {
+                for (ConfigurationPropertyName name : properties) {
+                    ConfigurationProperty property = isNameOfARule(name) ? source.getConfigurationProperty(name) : null;
+                    if (property != null && rule.equals(property.getValue())) {
+                        return name.getParent();
+                    }
+                }
+            }
+        }
+        return null;
+    }
+
+    private static boolean isNameOfARule(ConfigurationPropertyName name) {
+        return name.getNumberOfElements() == RULES.getNumberOfElements() + 2
+                && RULES.isAncestorOf(name)
+                && name.getLastElement(Form.UNIFORM).equals("name");
     }
 }

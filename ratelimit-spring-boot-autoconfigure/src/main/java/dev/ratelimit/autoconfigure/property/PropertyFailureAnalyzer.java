@@ -78,8 +78,17 @@ final class PropertyFailureAnalyzer extends AbstractFailureAnalyzer<BindExceptio
         return new FailureAnalysis(description(properties), action, cause);
     }
 
-    private static String action(ConfigurationPropertyName name, List<ConfigurationProperty> unknown) {
+    /**
+     * The remedy for a property that does not exist.
+     *
+     * @param unknown all properties that do not exist
+     */
+    static String action(ConfigurationPropertyName name, List<ConfigurationProperty> unknown) {
         ConfigurationPropertyName list = KnownProperties.listAbove(name);
+        if (list != null && KnownProperties.partsBelow(list.append("[0]")).isEmpty()) {
+            return "Write [ " + name.getElement(list.getNumberOfElements(), Form.ORIGINAL) + " ]: " + list
+                    + " is a list of single values.";
+        }
         if (list != null) {
             return unknown.stream()
                     .filter(property -> list.isAncestorOf(property.getName()))

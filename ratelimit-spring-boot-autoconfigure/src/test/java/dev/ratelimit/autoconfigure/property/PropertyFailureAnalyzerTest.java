@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitPolicyAutoConfiguration;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.Pattern;
@@ -105,6 +106,68 @@ class PropertyFailureAnalyzerTest {
                         "application.yaml] - " + place);
     }
 
+    /** A rule is known by its name, and stands somewhere else. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "- { name: api, path: api/**, limits: [a] } | rules[0].path | 'api/**' | 5:26",
+                "- { path: /api/**, limits: [b] } | rules[0].limits | 'b' | 5:33",
+                "- { name: api, limits: [b] } | rules[0].limits | 'b' | 5:29",
+                "all: { name: api, key: adress, limits: [a] } | rules.all.key | 'adress' | 5:28",
+                "api: { key: adress, limits: [a] } | rules.api.key | 'adress' | 5:17",
+                "- { name: api, limits: [a], response: { status: 200 } } | rules[0].response.status | 200 | 5:53",
+                "- { name: api, limits: [a], response: { code: 503 } } | rules[0].response.code | 503 | 5:51",
+                "- { name: api, limits: { a: { max-requests: 5 } } } | rules[0].limits.a.max-requests | 5 | 5:49",
+            },
+            quoteCharacter = '\u0000')
+    void invalidRuleIsReportedWithItsFileAndLine(
+            String rule, String property, String value, String place, @TempDir Path folder, CapturedOutput output)
+            throws Exception {
+        Path file = Files.writeString(folder.resolve("application.yaml"), """
+                ratelimit:
+                  store.type: memory
+                  limits.a: { algorithm: fixed-window, max-requests: 5, window: 1m }
+                  rules:
+                    %s
+                """.formatted(rule));
+
+        start("--spring.config.location=" + file.toUri());
+
+        assertThat(output)
+                .contains(
+                        "APPLICATION FAILED TO START",
+                        "Property: ratelimit." + property + "\n    Value: " + value + "\n    Origin: ",
+                        "application.yaml] - " + place);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "response.mesage=x | Did you mean message? The properties of ratelimit.rules[0].response are message,"
+                        + " retry-after, status.",
+                "response.status.code=503 | Leave out 'code': ratelimit.rules[0].response.status is a single value.",
+                "limits.b=true | Write [ b ]: ratelimit.rules[0].limits is a list of single values.",
+            },
+            quoteCharacter = '\u0000')
+    void propertyBelowOneOfARuleInAListIsNotIgnored(String setting, String action, CapturedOutput output) {
+        start(
+                "--ratelimit.store.type=memory",
+                "--ratelimit.limits.a.algorithm=fixed-window",
+                "--ratelimit.limits.a.max-requests=5",
+                "--ratelimit.limits.a.window=1m",
+                "--ratelimit.rules[0].limits=a",
+                "--ratelimit.rules[0].response.retry-after=1s",
+                "--ratelimit.rules[0]." + setting);
+
+        assertThat(output)
+                .contains(
+                        "APPLICATION FAILED TO START",
+                        "Property: ratelimit.rules[0]." + setting.substring(0, setting.indexOf('=')),
+                        action);
+    }
+
     @Test
     void readmeShowsTheMessage(@TempDir Path folder, CapturedOutput output) throws Exception {
         String readme = Files.readString(Path.of("../README.md"));
@@ -127,10 +190,11 @@ class PropertyFailureAnalyzerTest {
         assertThat(output).contains(shown);
     }
 
-    private static void start(String argument) {
-        SpringApplication spring = new SpringApplication(RateLimitAutoConfiguration.class);
+    private static void start(String... arguments) {
+        SpringApplication spring =
+                new SpringApplication(RateLimitAutoConfiguration.class, RateLimitPolicyAutoConfiguration.class);
         spring.setWebApplicationType(WebApplicationType.NONE);
-        assertThatThrownBy(() -> spring.run(argument)).isInstanceOf(RuntimeException.class);
+        assertThatThrownBy(() -> spring.run(arguments)).isInstanceOf(RuntimeException.class);
     }
 
     @ParameterizedTest
