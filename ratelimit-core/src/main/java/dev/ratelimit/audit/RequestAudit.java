@@ -4,8 +4,8 @@ import dev.ratelimit.DecisionListener;
 import dev.ratelimit.LimitDecision;
 import dev.ratelimit.RequestRecord;
 import dev.ratelimit.audit.report.Reports;
+import dev.ratelimit.audit.sql.Outage;
 import dev.ratelimit.support.DaemonThreads;
-import dev.ratelimit.support.LogText;
 import dev.ratelimit.support.OncePerMinute;
 import java.time.Duration;
 import java.time.Instant;
@@ -109,7 +109,7 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
             work.run();
         } catch (RuntimeException | Error e) {
             if (failures.mayTell(what)) {
-                log.warn("Could not {}; trying again: {}", what, LogText.of(e.getMessage()), LogText.trace(e));
+                log.warn("Could not {}; trying again: {}", what, Outage.reason(e), Outage.trace(e));
             }
         }
     }
@@ -258,7 +258,7 @@ public final class RequestAudit implements DecisionListener, AutoCloseable {
             write(true);
             sumIfDue();
         } catch (RuntimeException e) {
-            log.warn("Could not write the rest of the audit trail: {}", LogText.of(e.getMessage()));
+            log.warn("Could not write the rest of the audit trail: {}", Outage.reason(e));
         }
     }
 }

@@ -102,6 +102,12 @@ final class ChangePoller implements AutoCloseable {
         }
     }
 
+    /** Spring says only that there is no connection. */
+    private static String reason(Throwable failure) {
+        Throwable cause = failure instanceof DataAccessException wrapped ? wrapped.getMostSpecificCause() : failure;
+        return LogText.of(cause.getMessage());
+    }
+
     private void keepUp(boolean woken) {
         try {
             if (woken
@@ -125,7 +131,7 @@ final class ChangePoller implements AutoCloseable {
                 log.warn(
                         "Could not read changes of limits and rules from {}; keeping the current ones and retrying: {}",
                         policies.database(),
-                        LogText.of(e.getMessage()));
+                        reason(e));
             }
         }
     }

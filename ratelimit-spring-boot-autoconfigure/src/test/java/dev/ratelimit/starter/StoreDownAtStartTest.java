@@ -93,6 +93,11 @@ class StoreDownAtStartTest {
             assertThat(decide(context, FailurePolicy.LOCAL).allowed()).isTrue();
             assertThat(capacity(context)).isEqualTo(1000);
 
+            Awaitility.await()
+                    .atMost(SOON)
+                    .until(() -> count(output, "Could not write the audit trail and totals") > 0);
+            assertThat(output).contains("trying again: Connection to ").doesNotContain("\tat ");
+
             server.start();
 
             Awaitility.await()

@@ -1,9 +1,9 @@
 package dev.ratelimit.audit.retention;
 
 import dev.ratelimit.audit.retention.RetentionPlan.Drop;
+import dev.ratelimit.audit.sql.Outage;
 import dev.ratelimit.setting.InvalidSettingException;
 import dev.ratelimit.support.DaemonThreads;
-import dev.ratelimit.support.LogText;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -122,10 +122,7 @@ public final class Retention implements AutoCloseable {
             }
         } catch (RuntimeException | Error e) {
             failures = List.of("Could not look for old months: " + e.getMessage());
-            log.warn(
-                    "Retention failed; trying again at the next interval: {}",
-                    LogText.of(e.getMessage()),
-                    LogText.trace(e));
+            log.warn("Retention failed; trying again at the next interval: {}", Outage.reason(e), Outage.trace(e));
         }
     }
 
@@ -290,11 +287,7 @@ public final class Retention implements AutoCloseable {
         }
 
         private void failed(String what, RuntimeException e) {
-            log.warn(
-                    "Could not drop {}; trying again at the next run: {}",
-                    what,
-                    LogText.of(e.getMessage()),
-                    LogText.trace(e));
+            log.warn("Could not drop {}; trying again at the next run: {}", what, Outage.reason(e), Outage.trace(e));
             failures.add("Could not drop " + what + ": " + e.getMessage());
         }
 
