@@ -6,6 +6,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.pool.HikariPool.PoolInitializationException;
 import com.zaxxer.hikari.util.Credentials;
 import dev.ratelimit.store.LimitStoreException;
+import java.net.UnknownHostException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.function.Supplier;
@@ -113,8 +114,15 @@ final class OwnPools {
                 ReconnectingDataSource.of(config).connect(credentials, PostgresSource.WAIT_AT_START)) {
             log.debug("PostgreSQL is reachable: {}", connection);
         } catch (SQLException e) {
-            throw new LimitStoreException("PostgreSQL cannot be reached (" + e.getMessage() + ")", e);
+            throw new LimitStoreException("PostgreSQL cannot be reached (" + reason(e) + ")", e);
         }
+    }
+
+    /** The driver names a refused address itself, but leaves an unknown host to the cause. */
+    private static @Nullable String reason(SQLException failure) {
+        return failure.getCause() instanceof UnknownHostException unknown
+                ? "unknown host " + unknown.getMessage()
+                : failure.getMessage();
     }
 
     private static LimiterConnections open(HikariConfig config, String name, int idle, int most) {

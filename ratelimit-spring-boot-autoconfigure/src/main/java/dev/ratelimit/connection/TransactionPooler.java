@@ -84,8 +84,11 @@ public final class TransactionPooler {
         try {
             return text(second, PROCESS).equals(before) || !text(first, PROCESS).equals(before);
         } finally {
-            second.rollback();
-            second.setAutoCommit(true);
+            // A pooler by statement ends the connection, and the reason is in the exception that is on its way.
+            if (!second.isClosed()) {
+                second.rollback();
+                second.setAutoCommit(true);
+            }
         }
     }
 

@@ -267,10 +267,10 @@ public final class DatabaseChoice {
 
     /** Other tools write an address with the password in it, so the value is not shown. */
     private static void requireJdbc(String url) {
-        if (!url.startsWith("jdbc:")) {
+        if (!url.startsWith("jdbc:") || url.startsWith("jdbc:postgres:")) {
             throw new InvalidPropertyException(
                     "ratelimit.store.postgresql.url",
-                    url.contains(":") ? url.substring(0, url.indexOf(':')) + ":…" : "…",
+                    url.substring(0, Math.max(0, url.indexOf("://") + 1)) + "…",
                     "write a JDBC URL such as jdbc:postgresql://HOST:5432/DATABASE, and set"
                             + " ratelimit.store.postgresql.username and password");
         }

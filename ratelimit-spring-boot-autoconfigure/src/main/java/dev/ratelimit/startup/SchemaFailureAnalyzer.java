@@ -22,7 +22,8 @@ public final class SchemaFailureAnalyzer extends AbstractFailureAnalyzer<SchemaE
                 "Let an administrator of the database run the named script, which is in the ratelimit-core jar. Or set"
                         + " ratelimit.store.migrate: true, if this user may create tables.";
             case FORBIDDEN ->
-                "Allow it with GRANT CREATE ON DATABASE, or let an administrator run the scripts in the folder"
+                "Allow it with GRANT CREATE ON DATABASE, or if the schema exists with GRANT USAGE, CREATE ON SCHEMA. Or let an"
+                        + " administrator run the scripts in the folder"
                         + " dev/ratelimit/schema/postgresql of the ratelimit-core jar: V1__rate_limits.sql creates the tables,"
                         + " grants.sql lets this user use them. Then set ratelimit.store.migrate: false.";
             case OCCUPIED ->

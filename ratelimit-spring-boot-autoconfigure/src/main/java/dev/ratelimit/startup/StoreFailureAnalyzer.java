@@ -2,6 +2,7 @@ package dev.ratelimit.startup;
 
 import dev.ratelimit.connection.MissingDriverException;
 import dev.ratelimit.store.LimitStoreException;
+import java.sql.SQLException;
 import javax.net.ssl.SSLException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -9,10 +10,22 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 /** Reports that the store could not be opened, and names the properties that locate it. */
 public final class StoreFailureAnalyzer extends AbstractFailureAnalyzer<LimitStoreException> {
 
+    /** The class of SQL states for credentials that are refused. */
+    private static final String INVALID_AUTHORIZATION = "28";
+
+    private static final String UNKNOWN_DATABASE = "3D000";
+
     private static final String UNREACHABLE =
             "Check that the database is reachable, or set ratelimit.store.type, ratelimit.store.sqlite.path or"
                     + " ratelimit.store.postgresql.url. To start without it, set ratelimit.store.required: false;"
                     + " ratelimit.on-failure then applies until the store is available.";
+
+    private static final String NOT_ADMITTED =
+            "Check the user and the password: of your DataSource, or in ratelimit.store.postgresql.username and password."
+                    + " If they are right, check that pg_hba.conf of the server admits them.";
+
+    private static final String NO_DATABASE =
+            "Create the database, or correct its name in the URL: of your DataSource, or in ratelimit.store.postgresql.url.";
 
     private static final String NO_TLS =
             "Check the TLS settings of the driver, in the properties of your DataSource or in ratelimit.store.postgresql.url:"
@@ -32,6 +45,14 @@ public final class StoreFailureAnalyzer extends AbstractFailureAnalyzer<LimitSto
         if (cause instanceof MissingDriverException) {
             return NO_DRIVER;
         }
-        return findCause(cause, SSLException.class) == null ? UNREACHABLE : NO_TLS;
+        if (findCause(cause, SSLException.class) != null) {
+            return NO_TLS;
+        }
+        SQLException failure = findCause(cause, SQLException.class);
+        String state = failure == null ? "" : String.valueOf(failure.getSQLState());
+        if (state.startsWith(INVALID_AUTHORIZATION)) {
+            return NOT_ADMITTED;
+        }
+        return state.equals(UNKNOWN_DATABASE) ? NO_DATABASE : UNREACHABLE;
     }
 }

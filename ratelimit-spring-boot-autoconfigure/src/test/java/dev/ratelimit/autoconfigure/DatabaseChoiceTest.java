@@ -537,7 +537,11 @@ class DatabaseChoiceTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"postgres://app:secret@localhost/app, postgres:…", "localhost/app, …"})
+    @CsvSource({
+        "postgres://app:secret@localhost/app, postgres:…",
+        "jdbc:postgres://localhost/app?password=secret, jdbc:postgres:…",
+        "localhost/app, …"
+    })
     void addressThatIsNoJdbcUrlIsNotTakenForAMissingDriver(String url, String shown) {
         application()
                 .withPropertyValues("ratelimit.store.postgresql.url=" + url)

@@ -36,7 +36,7 @@ final class PgBouncer implements AutoCloseable {
     private final int port;
 
     /**
-     * @param mode {@code transaction} or {@code session}
+     * @param mode {@code transaction}, {@code session} or {@code statement}
      */
     PgBouncer(String mode, Path folder) throws IOException {
         Assumptions.assumeTrue(

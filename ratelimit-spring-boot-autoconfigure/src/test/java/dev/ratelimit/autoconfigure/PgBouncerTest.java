@@ -1,6 +1,7 @@
 package dev.ratelimit.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -224,6 +225,16 @@ class PgBouncerTest {
             other.setAutoCommit(false);
             assertThat(other.createStatement().execute("SELECT 1")).isTrue();
             assertThat(TransactionPooler.isFound(through)).isTrue();
+        }
+    }
+
+    @Test
+    void poolerByStatementIsRefusedInItsOwnWords(@TempDir Path another, CapturedOutput output) throws Exception {
+        try (PgBouncer byStatement = new PgBouncer("statement", another);
+                HikariDataSource pool = new HikariDataSource()) {
+            pool.setJdbcUrl(byStatement.jdbcUrl());
+            assertThatThrownBy(() -> start(TestPostgres.instance().freshSchema(), pool))
+                    .hasStackTraceContaining("PostgreSQL cannot be reached (FATAL: transaction blocks not allowed");
         }
     }
 

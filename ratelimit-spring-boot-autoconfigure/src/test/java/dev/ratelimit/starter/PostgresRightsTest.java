@@ -121,6 +121,7 @@ class PostgresRightsTest {
                 role.settings(),
                 "permission denied for database",
                 "GRANT CREATE ON DATABASE",
+                "GRANT USAGE, CREATE ON SCHEMA",
                 "dev/ratelimit/schema/postgresql",
                 "ratelimit.store.migrate: false");
         assertThat(query("SELECT 1 FROM pg_namespace WHERE nspname = '" + role.schema() + "'"))
@@ -227,6 +228,36 @@ class PostgresRightsTest {
                 List.of("ratelimit.store.postgresql.url=jdbc:nothing://localhost/app?password=secret"),
                 "the class path has no JDBC driver for jdbc:nothing",
                 "org.postgresql:postgresql");
+    }
+
+    @Test
+    void userWhoIsNotAdmittedIsNotTakenForADatabaseThatIsAway(CapturedOutput output) {
+        assertThatStartFails(
+                output,
+                List.of("ratelimit.store.postgresql.url="
+                        + TestPostgres.instance().jdbcUrl().replaceAll("user=[^&]*", "user=mallory")),
+                "mallory",
+                "Check the user and the password",
+                "ratelimit.store.postgresql.username");
+    }
+
+    @Test
+    void databaseThatDoesNotExistIsSaid(CapturedOutput output) {
+        assertThatStartFails(
+                output,
+                List.of("ratelimit.store.postgresql.url="
+                        + TestPostgres.instance().jdbcUrl().replaceAll("/[^/?]*\\?", "/nowhere?")),
+                "database \"nowhere\" does not exist",
+                "Create the database, or correct its name");
+    }
+
+    @Test
+    void unknownHostIsNamed(CapturedOutput output) {
+        assertThatStartFails(
+                output,
+                List.of("ratelimit.store.postgresql.url=jdbc:postgresql://db.invalid/app"),
+                "PostgreSQL cannot be reached (unknown host db.invalid)",
+                "ratelimit.store.postgresql.url");
     }
 
     @Test
