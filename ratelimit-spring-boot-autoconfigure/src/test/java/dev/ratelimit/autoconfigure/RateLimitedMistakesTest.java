@@ -254,6 +254,16 @@ class RateLimitedMistakesTest {
         public void call() {}
     }
 
+    static class TwoAssignments {
+        @RateLimited(limit = "two", countWhen = "#status = 401 or #status = 403")
+        public void call() {}
+    }
+
+    static class BareClass {
+        @RateLimited(limit = "two", countWhen = "#exception instanceof java.io.IOException")
+        public void call() {}
+    }
+
     static class TooEarly {
         @RateLimited(limit = "two", key = "#status")
         public void call() {}
@@ -551,6 +561,18 @@ class RateLimitedMistakesTest {
                         "'status == 401'",
                         "Write #status: arguments, #request, #principal, #client, #status, #result and #exception begin with #, and a"
                                 + " text stands in quotes."),
+                mistake(
+                        TwoAssignments.class,
+                        ".call()",
+                        "countWhen",
+                        "'#status = 401 or #status = 403'",
+                        "Write == to compare; a single = assigns."),
+                mistake(
+                        BareClass.class,
+                        ".call()",
+                        "countWhen",
+                        "'#exception instanceof java.io.IOException'",
+                        "Write T(java.io.IOException) instead of java.io.IOException, with the package of the class."),
                 mistake(
                         TooEarly.class,
                         ".call()",

@@ -37,6 +37,11 @@ class RuleExpressionMistakesTest {
                 "condition | method == 'GET' |"
                         + " Write #request, #principal, #client or a bean instead of method; a text stands in quotes.",
                 "condition | #client = '10.0.0.1' | Write == to compare; a single = assigns.",
+                "condition | #client = '10.0.0.1' or #client = '10.0.0.2' | Write == to compare; a single = assigns.",
+                "condition | #client === '10.0.0.1' | Write == to compare; a single = assigns.",
+                "condition | #principal instanceof Admin |"
+                        + " Write T(PACKAGE.Admin) instead of Admin, with the package of the class.",
+                "condition | #client == 'a=b | Write a valid expression: ",
                 "condition | #request. | Write a valid expression: ",
                 "condition | #request.methd == 'GET' |"
                         + " Write method instead of methd, which is no property of HttpServletRequest.",

@@ -116,10 +116,8 @@ final class ExpressionWords {
             return;
         }
         ExpressionTree tree = new ExpressionTree(expression);
-        String assignment = tree.assignment();
-        if (assignment != null) {
-            throw new InvalidRateLimitedException(limit.on(), attribute, expression.getExpressionString(), assignment);
-        }
+        refuse(limit, attribute, expression, tree.assignment());
+        refuse(limit, attribute, expression, tree.bareClass());
         String bare = tree.bareWord(OF_THE_CALL);
         if (bare != null) {
             throw new InvalidRateLimitedException(
@@ -133,6 +131,12 @@ final class ExpressionWords {
                             + ": arguments, #request, #principal, #client, #status, #result and #exception begin"
                             + " with #,"
                             + " and a text stands in quotes");
+        }
+    }
+
+    private static void refuse(AnnotatedLimit limit, String attribute, Expression expression, @Nullable String advice) {
+        if (advice != null) {
+            throw new InvalidRateLimitedException(limit.on(), attribute, expression.getExpressionString(), advice);
         }
     }
 
@@ -204,9 +208,7 @@ final class ExpressionWords {
         }
         String advice = ExpressionProperties.mistake(
                 new ExpressionTree(expression), condition, word -> types(word, methods, type));
-        if (advice != null) {
-            throw new InvalidRateLimitedException(limit.on(), attribute, expression.getExpressionString(), advice);
-        }
+        refuse(limit, attribute, expression, advice);
     }
 
     /** All that the word may be in a call of one of the methods: an argument may hide a variable of the same name. */

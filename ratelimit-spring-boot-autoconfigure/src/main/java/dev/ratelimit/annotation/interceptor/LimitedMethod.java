@@ -170,8 +170,7 @@ record LimitedMethod(Method method, boolean ofClass, List<AnnotatedLimit> limits
         try {
             return written.isBlank() ? null : Expressions.parse(written);
         } catch (ParseException e) {
-            throw new InvalidRateLimitedException(
-                    on, attribute, written, "write a valid expression: " + e.getMessage());
+            throw new InvalidRateLimitedException(on, attribute, written, Expressions.advice(e));
         }
     }
 }

@@ -12,6 +12,7 @@ import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.Literal;
 import org.springframework.expression.spel.ast.Operator;
+import org.springframework.expression.spel.ast.OperatorInstanceof;
 import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.Selection;
@@ -48,9 +49,24 @@ public final class ExpressionTree {
         return nodes.stream().allMatch(node -> node instanceof Literal || node instanceof Operator);
     }
 
+    /** The advice for a class without {@code T(…)}, as in {@code #exception instanceof IOException}; {@code null} if none is. */
+    public @Nullable String bareClass() {
+        for (SpelNode node : nodes) {
+            if (node instanceof OperatorInstanceof) {
+                SpelNode type = node.getChild(1);
+                SpelNode first = type instanceof CompoundExpression ? type.getChild(0) : type;
+                if (first instanceof PropertyOrFieldReference) {
+                    return "write T(" + (type == first ? "PACKAGE." : "") + type.toStringAST() + ") instead of "
+                            + type.toStringAST() + ", with the package of the class";
+                }
+            }
+        }
+        return null;
+    }
+
     /** The advice for an expression that assigns, as in {@code #status = 401}; {@code null} if it does not. */
     public @Nullable String assignment() {
-        return nodes.stream().anyMatch(Assign.class::isInstance) ? "write == to compare; a single = assigns" : null;
+        return nodes.stream().anyMatch(Assign.class::isInstance) ? Expressions.COMPARE : null;
     }
 
     /** The advice for the first bean that does not exist; {@code null} if all do. */

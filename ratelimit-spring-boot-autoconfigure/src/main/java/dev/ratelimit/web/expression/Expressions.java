@@ -3,11 +3,13 @@ package dev.ratelimit.web.expression;
 import java.security.Principal;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.expression.BeanResolver;
 import org.springframework.expression.Expression;
+import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 
@@ -16,6 +18,12 @@ import org.springframework.expression.spel.support.StandardEvaluationContext;
  * {@code #principal} and {@code #client} (the address). Text from a database is never parsed as an expression.
  */
 public final class Expressions {
+
+    static final String COMPARE = "write == to compare; a single = assigns";
+
+    private static final Pattern TEXT = Pattern.compile("'[^']*(?:'|$)|\"[^\"]*(?:\"|$)");
+
+    private static final Pattern NO_COMPARISON = Pattern.compile("===|(?<![=!<>])=(?!=)");
 
     private static final SpelExpressionParser PARSER = new SpelExpressionParser();
 
@@ -26,9 +34,17 @@ public final class Expressions {
         this.beans = new BeanFactoryResolver(beans);
     }
 
-    /** Parses an expression; {@link org.springframework.expression.ParseException} if it is malformed. */
+    /** Parses an expression; {@link ParseException} if it is malformed. */
     public static Expression parse(String expression) {
         return PARSER.parseExpression(expression);
+    }
+
+    /** The advice for a malformed expression. Two assignments in one, or ===, are malformed, too. */
+    public static String advice(ParseException malformed) {
+        String written = String.valueOf(malformed.getExpressionString());
+        return NO_COMPARISON.matcher(TEXT.matcher(written).replaceAll("")).find()
+                ? COMPARE
+                : "write a valid expression: " + malformed.getMessage();
     }
 
     /** Evaluates an expression over a web request. */

@@ -116,9 +116,10 @@ public final class ServletRequests {
         try {
             tree = new ExpressionTree(Expressions.parse(expression));
         } catch (ParseException e) {
-            throw new InvalidRuleException(rule, property, expression, "write a valid expression: " + e.getMessage());
+            throw new InvalidRuleException(rule, property, expression, Expressions.advice(e));
         }
         refuse(rule, property, expression, tree.assignment());
+        refuse(rule, property, expression, tree.bareClass());
         String bare = tree.bareWord(Set.of());
         if (bare != null) {
             throw new InvalidRuleException(
