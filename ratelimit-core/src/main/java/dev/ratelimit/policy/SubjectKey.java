@@ -60,11 +60,13 @@ public record SubjectKey(Kind kind, String argument) {
     public static final String ADVICE = "write user, ip, user+ip, session, api-key, header:NAME, bean:NAME,"
             + " or an expression that begins with # or @, such as #request.getParameter('tenant')";
 
+    private static final String IN_QUOTES = "; write an expression in quotes, since # begins a comment in YAML";
+
     /** Reads a key; {@link InvalidRuleException} if it is none. */
     public static SubjectKey parse(String rule, String written) {
         SubjectKey key = find(written);
         if (key == null) {
-            throw new InvalidRuleException(rule, "key", written, ADVICE);
+            throw new InvalidRuleException(rule, "key", written, written.isBlank() ? ADVICE + IN_QUOTES : ADVICE);
         }
         return key;
     }

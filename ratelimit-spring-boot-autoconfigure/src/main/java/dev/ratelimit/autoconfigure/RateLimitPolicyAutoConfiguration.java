@@ -10,6 +10,7 @@ import dev.ratelimit.autoconfigure.property.ConfiguredPolicy;
 import dev.ratelimit.autoconfigure.property.NamesInBrackets;
 import dev.ratelimit.autoconfigure.property.NamesInLists;
 import dev.ratelimit.autoconfigure.property.RateLimitProperties;
+import dev.ratelimit.autoconfigure.property.RulesInSeveralFiles;
 import dev.ratelimit.caller.Accounts;
 import dev.ratelimit.caller.ApiKeys;
 import dev.ratelimit.connection.AwaitedLimitStore;
@@ -277,6 +278,12 @@ public final class RateLimitPolicyAutoConfiguration {
 
     private static List<@Nullable String> ofLogins(RateLimitProperties.Login login) {
         return Arrays.asList(login.limit(), login.addressLimit(), login.nameLimit());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(name = "rateLimitRulesInSeveralFiles")
+    ProbableMistakes.Finder rateLimitRulesInSeveralFiles(Environment environment) {
+        return new RulesInSeveralFiles(environment);
     }
 
     @Bean

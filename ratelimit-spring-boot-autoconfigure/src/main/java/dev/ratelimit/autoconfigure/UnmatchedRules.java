@@ -51,6 +51,9 @@ final class UnmatchedRules implements ProbableMistakes.Finder {
             if (servlet != null) {
                 mistakes.add("rule '" + rule.name() + "' has the path " + path + ", but Spring MVC serves paths below "
                         + servlet + " (spring.mvc.servlet.path): write " + servlet + path);
+            } else if (handlers.isBelowContextPath(path)) {
+                mistakes.add("rule '" + rule.name() + "' has the path " + path
+                        + " with the context path of the application: leave that out");
             } else if (rule.action() != Action.BLOCK) {
                 // A rule that blocks is often for paths that scanners try, and that no handler has.
                 mistakes.add("no handler has the path " + path + " of rule '" + rule.name() + "'");

@@ -59,6 +59,14 @@ public final class HandlerPaths {
         return overlaps(pattern, servletPath() + EVERY_PATH) ? null : servletPath();
     }
 
+    /** Whether the pattern begins with the context path, which is no part of the paths that rules match. */
+    public boolean isBelowContextPath(String pattern) {
+        String contextPath = context.getServletContext() == null
+                ? ""
+                : context.getServletContext().getContextPath();
+        return !contextPath.isEmpty() && pattern.startsWith(contextPath + "/");
+    }
+
     private String servletPath() {
         return context.getEnvironment()
                 .getProperty("spring.mvc.servlet.path", "")

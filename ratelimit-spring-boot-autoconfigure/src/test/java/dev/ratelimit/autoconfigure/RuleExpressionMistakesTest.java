@@ -3,6 +3,7 @@ package dev.ratelimit.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.startup.ConfigurationFailureAnalyzer;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -69,6 +70,17 @@ class RuleExpressionMistakesTest {
                                     + property + "\n    Value: '" + expression + "'");
                     assertThat(analysis.getAction()).startsWith(action);
                 });
+    }
+
+    @Test
+    void conditionThatYamlTookForACommentStopsTheStart() {
+        application.withPropertyValues("ratelimit.rules.r.condition=").run(context -> {
+            FailureAnalysis analysis = new ConfigurationFailureAnalyzer(null).analyze(context.getStartupFailure());
+            assertThat(analysis).isNotNull();
+            assertThat(analysis.getDescription()).contains("Property: ratelimit.rules.r.condition\n    Value: ''");
+            assertThat(analysis.getAction())
+                    .isEqualTo("Write the expression in quotes, since # begins a comment in YAML; or leave this out.");
+        });
     }
 
     @ParameterizedTest

@@ -8,6 +8,7 @@ import dev.ratelimit.admin.RateLimitAdmin;
 import dev.ratelimit.admin.version.Change;
 import dev.ratelimit.annotation.RateLimited;
 import jakarta.servlet.http.HttpServlet;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -321,6 +322,51 @@ class ProbableMistakesTest {
                 .doesNotContain("rule 'own'", "rule 'all'");
         assertThat(StringUtils.countOccurrencesOf(output.getAll(), "Spring MVC serves paths below"))
                 .isEqualTo(2);
+    }
+
+    @Test
+    void contextPathIsNoPartOfAPath(CapturedOutput output) {
+        start(
+                List.of(SecureApplication.class, Notes.class),
+                "server.servlet.context-path=/shop",
+                "ratelimit.rules.api.path=/shop/api/**");
+
+        assertThat(output)
+                .contains(LINE
+                        + "rule 'api' has the path /shop/api/** with the context path of the application: leave that"
+                        + " out\n");
+    }
+
+    /** As in a profile: the first rules of both would be one. */
+    @Test
+    void listsOfRulesInSeveralFilesAreNamed(CapturedOutput output) throws Exception {
+        Path file = folder.resolve("application.yaml");
+        Files.writeString(file, """
+                ratelimit.rules: [ { name: notes, path: /api/notes/*, key: ip, limits: [api] } ]
+                ---
+                ratelimit.rules: [ { name: all, path: /api/**, limits: [api] } ]
+                """);
+
+        start(List.of(Application.class, Notes.class), "spring.config.location=" + file.toUri());
+
+        assertThat(output)
+                .contains(LINE + "ratelimit.rules is a list in several places, which are merged by position (")
+                .contains(
+                        "application.yaml] - 3:28 and ", "application.yaml] - 1:28): write a map from names to rules");
+    }
+
+    @Test
+    void listOfRulesInOneFileIsNotNamed(CapturedOutput output) throws Exception {
+        Path file = folder.resolve("application.yaml");
+        Files.writeString(
+                file, "ratelimit.rules: [ { path: /api/notes/*, limits: [api] }, { path: /api/**, limits: [api] } ]");
+
+        start(
+                List.of(Application.class, Notes.class),
+                "spring.config.location=" + file.toUri(),
+                "ratelimit.rules[1].priority=7");
+
+        assertThat(output).doesNotContain("merged by position");
     }
 
     @Test

@@ -50,7 +50,7 @@ public final class NamesInLists {
         return StringUtils.uncapitalize(action.substring(0, action.length() - 1));
     }
 
-    private static boolean isInList(ConfigurationPropertyName name) {
+    static boolean isInList(ConfigurationPropertyName name) {
         return RULES.isAncestorOf(name) && name.isNumericIndex(RULES.getNumberOfElements());
     }
 

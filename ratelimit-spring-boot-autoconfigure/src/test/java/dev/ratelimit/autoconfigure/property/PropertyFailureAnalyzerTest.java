@@ -118,6 +118,7 @@ class PropertyFailureAnalyzerTest {
                 "api: { key: adress, limits: [a] } | rules.api.key | 'adress' | 5:17",
                 "- { name: api, limits: [a], response: { status: 200 } } | rules[0].response.status | 200 | 5:53",
                 "- { name: api, limits: [a], response: { code: 503 } } | rules[0].response.code | 503 | 5:51",
+                "- { name: api, limits: [a], key: '' } | rules[0].key | '' | 5:38",
                 "- { name: api, limits: { a: { max-requests: 5 } } } | rules[0].limits.a.max-requests | 5 | 5:49",
             },
             quoteCharacter = '\u0000')

@@ -69,6 +69,9 @@ public final class ServletRequests {
      */
     public record ApiKeyReader(ApiKeySource source, ApiKeys keys) {}
 
+    private static final String IN_QUOTES =
+            "write the expression in quotes, since # begins a comment in YAML; or leave this out";
+
     private final ClientAddresses addresses;
     private final Subjects subjects;
     private final Authorities authorities;
@@ -112,6 +115,9 @@ public final class ServletRequests {
     }
 
     private void require(String rule, String property, String expression) {
+        if (expression.isBlank()) {
+            throw new InvalidRuleException(rule, property, expression, IN_QUOTES);
+        }
         ExpressionTree tree;
         try {
             tree = new ExpressionTree(Expressions.parse(expression));
