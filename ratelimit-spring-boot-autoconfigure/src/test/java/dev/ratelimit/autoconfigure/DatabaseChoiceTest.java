@@ -53,6 +53,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
@@ -555,6 +556,23 @@ class DatabaseChoiceTest {
                     assertThat(analysis.getAction())
                             .startsWith("Write a JDBC URL such as jdbc:postgresql://HOST:5432/DATABASE")
                             .contains("ratelimit.store.postgresql.username");
+                });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {":memory:", "jdbc:sqlite:limits.db", "file:limits.db", " "})
+    void pathThatIsNoneStopsTheStart(String path) {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(RateLimitAutoConfiguration.class))
+                .withInitializer(context -> TestPropertyValues.of(Map.of("ratelimit.store.sqlite.path", path))
+                        .applyTo(context.getEnvironment()))
+                .run(context -> {
+                    FailureAnalysis analysis =
+                            new ConfigurationFailureAnalyzer(null).analyze(context.getStartupFailure());
+                    assertThat(analysis).isNotNull();
+                    assertThat(analysis.getDescription())
+                            .contains("Property: ratelimit.store.sqlite.path\n    Value: '" + path + "'");
+                    assertThat(analysis.getAction()).startsWith("Write the path of a file, such as ratelimit.db");
                 });
     }
 
