@@ -356,6 +356,19 @@ class ProbableMistakesTest {
     }
 
     @Test
+    void copiesOfOneListOfRulesAreNotNamed(CapturedOutput output) throws Exception {
+        String rules = "ratelimit.rules: [ { path: /api/notes/*, limits: [api] } ]\n";
+        Path inside = Files.writeString(folder.resolve("application.yaml"), rules);
+        Path beside = Files.writeString(folder.resolve("beside.yaml"), rules);
+
+        start(
+                List.of(Application.class, Notes.class),
+                "spring.config.location=" + inside.toUri() + "," + beside.toUri());
+
+        assertThat(output).doesNotContain("merged by position");
+    }
+
+    @Test
     void listOfRulesInOneFileIsNotNamed(CapturedOutput output) throws Exception {
         Path file = folder.resolve("application.yaml");
         Files.writeString(

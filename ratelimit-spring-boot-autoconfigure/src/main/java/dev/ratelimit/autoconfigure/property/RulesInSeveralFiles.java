@@ -1,9 +1,14 @@
 package dev.ratelimit.autoconfigure.property;
 
 import dev.ratelimit.startup.ProbableMistakes;
-import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
@@ -29,30 +34,37 @@ public final class RulesInSeveralFiles implements ProbableMistakes.Finder {
         if (!(environment instanceof ConfigurableEnvironment configurable)) {
             return List.of();
         }
-        List<String> places = new ArrayList<>();
+        // Copies of one list, as beside a jar and in it, are merged to the same list.
+        Map<Map<ConfigurationPropertyName, Object>, Origin> places = new LinkedHashMap<>();
         for (ConfigurationPropertySource source :
                 ConfigurationPropertySources.from(configurable.getPropertySources())) {
-            Origin place = firstRule(source);
-            if (place != null) {
-                places.add(place.toString());
-            }
+            addList(source, places);
         }
         return places.size() < 2
                 ? List.of()
                 : List.of("ratelimit.rules is a list in several places, which are merged by position ("
-                        + String.join(" and ", places) + "): write a map from names to rules");
+                        + places.values().stream().map(String::valueOf).collect(Collectors.joining(" and "))
+                        + "): write a map from names to rules");
     }
 
-    /** Where the list begins in a file; {@code null} if this is no file, or has no list. */
-    private static @Nullable Origin firstRule(ConfigurationPropertySource source) {
-        return source instanceof IterableConfigurationPropertySource names
-                ? names.stream()
-                        .filter(NamesInLists::isInList)
-                        .map(name -> Origin.from(names.getConfigurationProperty(name)))
-                        .filter(RulesInSeveralFiles::isInAFile)
-                        .findFirst()
-                        .orElse(null)
-                : null;
+    /** Adds the values of a list with the place where it begins, if the source is a file and has one. */
+    private static void addList(
+            ConfigurationPropertySource source, Map<Map<ConfigurationPropertyName, Object>, Origin> places) {
+        if (!(source instanceof IterableConfigurationPropertySource names)) {
+            return;
+        }
+        Map<ConfigurationPropertyName, Object> values = new HashMap<>();
+        Origin first = null;
+        for (ConfigurationPropertyName name : names) {
+            ConfigurationProperty property = NamesInLists.isInList(name) ? source.getConfigurationProperty(name) : null;
+            if (property != null && isInAFile(property.getOrigin())) {
+                values.put(name, property.getValue());
+                first = first == null ? property.getOrigin() : first;
+            }
+        }
+        if (first != null) {
+            places.putIfAbsent(values, first);
+        }
     }
 
     private static boolean isInAFile(@Nullable Origin origin) {
