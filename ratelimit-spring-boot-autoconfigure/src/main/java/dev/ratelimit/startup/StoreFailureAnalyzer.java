@@ -15,6 +15,8 @@ public final class StoreFailureAnalyzer extends AbstractFailureAnalyzer<LimitSto
 
     private static final String UNKNOWN_DATABASE = "3D000";
 
+    private static final String TOO_MANY_CONNECTIONS = "53300";
+
     private static final String UNREACHABLE =
             "Check that the database is reachable, or set ratelimit.store.type, ratelimit.store.sqlite.path or"
                     + " ratelimit.store.postgresql.url. To start without it, set ratelimit.store.required: false;"
@@ -26,6 +28,10 @@ public final class StoreFailureAnalyzer extends AbstractFailureAnalyzer<LimitSto
 
     private static final String NO_DATABASE =
             "Create the database, or correct its name in the URL: of your DataSource, or in ratelimit.store.postgresql.url.";
+
+    private static final String NO_CONNECTION_LEFT =
+            "Allow more connections: the limiter opens up to ten per instance, beside those of your DataSource. With a smaller"
+                    + " ratelimit.store.postgresql.pool-size it needs fewer.";
 
     private static final String NO_TLS =
             "Check the TLS settings of the driver, in the properties of your DataSource or in ratelimit.store.postgresql.url:"
@@ -53,6 +59,10 @@ public final class StoreFailureAnalyzer extends AbstractFailureAnalyzer<LimitSto
         if (state.startsWith(INVALID_AUTHORIZATION)) {
             return NOT_ADMITTED;
         }
-        return state.equals(UNKNOWN_DATABASE) ? NO_DATABASE : UNREACHABLE;
+        return switch (state) {
+            case UNKNOWN_DATABASE -> NO_DATABASE;
+            case TOO_MANY_CONNECTIONS -> NO_CONNECTION_LEFT;
+            default -> UNREACHABLE;
+        };
     }
 }

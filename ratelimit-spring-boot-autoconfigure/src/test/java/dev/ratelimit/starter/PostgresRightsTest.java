@@ -242,6 +242,14 @@ class PostgresRightsTest {
     }
 
     @Test
+    void userWithoutAConnectionLeftIsToldHowManyAreNeeded(CapturedOutput output) {
+        RestrictedRole role = RestrictedRole.create();
+        execute("ALTER ROLE " + role.name() + " CONNECTION LIMIT 0");
+
+        assertThatStartFails(output, role.settings(), "too many connections for role", "Allow more connections");
+    }
+
+    @Test
     void databaseThatDoesNotExistIsSaid(CapturedOutput output) {
         assertThatStartFails(
                 output,
