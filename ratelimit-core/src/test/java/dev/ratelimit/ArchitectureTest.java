@@ -133,9 +133,12 @@ class ArchitectureTest {
                             POSTGRESQL,
                             LOGGING,
                             "org.HdrHistogram",
+                            "org.postgresql",
+                            "org.postgresql.copy",
                             "org.springframework.dao",
                             "org.springframework.jdbc..",
-                            "org.springframework.transaction..")),
+                            "org.springframework.transaction..",
+                            "org.springframework.util")),
             Map.entry(
                     RETENTION,
                     List.of(
