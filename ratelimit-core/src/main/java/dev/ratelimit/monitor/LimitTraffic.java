@@ -93,10 +93,14 @@ final class LimitTraffic {
         long denied = untold.sumThenReset();
         if (denied > 0) {
             log.info(
-                    "Denied {} requests of about {} subjects on limit {} in the last minute",
-                    denied,
-                    Math.max(1, deniedSubjects.estimateGenerously(nanos)),
+                    "Denied {} of about {} on limit {} in the last minute",
+                    counted(denied, "request"),
+                    counted(Math.max(1, deniedSubjects.estimateGenerously(nanos)), "subject"),
                     LogText.of(limit));
         }
+    }
+
+    private static String counted(long number, String thing) {
+        return number + " " + thing + (number == 1 ? "" : "s");
     }
 }

@@ -47,6 +47,16 @@ class MonitorTest {
         }
     }
 
+    @Test
+    void oneDenialIsInTheSingular() {
+        try (Messages messages = new Messages()) {
+            watched.exceed("alice", 1);
+            watched.move(Duration.ofMinutes(1));
+            watched.tick();
+            assertThat(messages.all()).contains("Denied 1 request of about 1 subject on limit api in the last minute");
+        }
+    }
+
     /** The bound is wide: without it, closing waits for the database for good. */
     @Test
     @Timeout(60)
