@@ -34,7 +34,7 @@ record LimitedMethod(Method method, boolean ofClass, List<AnnotatedLimit> limits
             "user", "ip", "user+ip", "ip+user", "session", "api-key", "apikey", "header", "header:", "bean", "bean:");
 
     /**
-     * One annotation.
+     * One annotation, as read at startup. It has nine components: its place, its attributes, and what follows from them.
      *
      * @param on the annotated method or class, for messages
      * @param needsStatus whether the call can only be settled once the status of the response is known
