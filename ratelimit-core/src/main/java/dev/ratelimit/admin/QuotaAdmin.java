@@ -8,6 +8,7 @@ import dev.ratelimit.caller.Account;
 import dev.ratelimit.caller.Quota;
 import dev.ratelimit.policy.Policy;
 import dev.ratelimit.support.LogText;
+import dev.ratelimit.support.UserName;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.List;
@@ -133,12 +134,12 @@ public final class QuotaAdmin {
         transaction.setBlock(user, until, reason, change.by());
     }
 
-    /** The name as requests have it: blanks around it do not count. */
+    /** The name as requests have it. */
     static String nameOf(String what, String written) {
         if (written.isBlank()) {
             throw new IllegalArgumentException("the " + what + " is empty; write the name of a principal");
         }
-        return written.strip();
+        return UserName.normal(written);
     }
 
     /** Refuses a quota that no limits can be made of. */

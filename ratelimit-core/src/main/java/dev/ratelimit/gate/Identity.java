@@ -1,13 +1,14 @@
 package dev.ratelimit.gate;
 
+import dev.ratelimit.support.UserName;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The result of authentication.
  *
- * @param user the name of the principal, or {@code null} for nobody; blanks around it do not count, as in
- *     {@link dev.ratelimit.Subject}: so a blocked user is blocked however the name was typed
+ * @param user the name of the principal, or {@code null} for nobody. Blanks around it do not count, nor how letters with accents are
+ *     composed, as in {@link dev.ratelimit.Subject}. So such a spelling hides no block
  * @param authorities those of the user
  */
 public record Identity(@Nullable String user, Set<String> authorities) {
@@ -15,7 +16,7 @@ public record Identity(@Nullable String user, Set<String> authorities) {
     public static final Identity NOBODY = new Identity(null, Set.of());
 
     public Identity {
-        user = user == null || user.isBlank() ? null : user.strip();
+        user = user == null || user.isBlank() ? null : UserName.normal(user);
         authorities = Set.copyOf(authorities);
     }
 }

@@ -251,6 +251,12 @@ abstract class KeysAndQuotasContract extends DataContract {
     }
 
     @Test
+    void decomposedNameOfAUserIsTheComposedOne() {
+        admin.quotas().block("zoe\u0308", Change.by("ops"));
+        assertThat(policies.accounts().find("zo\u00eb")).isNotNull().matches(one -> one.isBlocked(clock.instant()));
+    }
+
+    @Test
     void aBlockStandsBesideTierAndNumbers() {
         Instant until = clock.instant().plus(ofHours(1));
         admin.quotas().block("alice", Change.by("ops").until(until).because("scraping"));

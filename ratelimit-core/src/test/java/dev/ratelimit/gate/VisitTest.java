@@ -434,6 +434,16 @@ class VisitTest {
         assertThat(rejected(next).reason()).isEqualTo(Reason.BLOCKED);
     }
 
+    /** Subjects are composed, and an operator may block the name that is seen there. */
+    @Test
+    void decomposedNameOfAUserHidesNoBlock() {
+        TestGate gate = new TestGate().rule(byUser("fair")).blocking("zo\u00eb", Duration.ofHours(2));
+
+        Instruction next = gate.walk(gate.visit(Mode.CHARGE, "/api"), new Identity("zoe\u0308", Set.of()));
+
+        assertThat(rejected(next).reason()).isEqualTo(Reason.BLOCKED);
+    }
+
     @Test
     void blockThatIsOverHoldsNobody() {
         TestGate gate = new TestGate().blocking("alice", Duration.ofHours(2));
